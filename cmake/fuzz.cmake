@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests/fuzz/<room>_<words>_fuzz.cc: one libFuzzer program each, linked with the room that it names.
+file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*_fuzz.cc)
+foreach(source ${fuzz_sources})
+  get_filename_component(name ${source} NAME_WE)
+  string(REGEX MATCH "^[a-z]+" room ${name})
+  if(NOT TARGET takt_${room})
+    message(FATAL_ERROR "${name}: there is no room '${room}'; name the file <room>_<words>_fuzz.cc")
+  endif()
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE takt_${room} takt_warnings ${TAKT_LIBS_${room}})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  list(APPEND fuzz_programs ${name})
+endforeach()
+add_custom_target(fuzzers DEPENDS ${fuzz_programs})
