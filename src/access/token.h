@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text forms of credentials. A stored token is KIND_id_secret; a job's carries its own claims,
+// signed with a key of the server, so that nothing about it needs storing.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "takt/access/access.h"
+
+namespace takt::access {
+
+inline constexpr std::string_view kTokenPrefix = "takt_";
+inline constexpr std::string_view kSessionPrefix = "taktsession_";
+inline constexpr std::string_view kJobPrefix = "taktjob_";
+
+/// A stored credential split into its parts.
+struct TokenText {
+  TokenId id;
+  std::string secret;
+};
+/// The text of a new token with that id.
+std::string render_token(std::string_view prefix, const TokenId& id, std::string_view secret);
+/// kUnauthenticated when the text has another form. Says nothing about validity.
+Result<TokenText> parse_token(std::string_view prefix, std::string_view text);
+
+/// What a job's token says.
+struct JobClaims {
+  ProjectId project;
+  UserId user;
+  JobId job;
+  int attempt = 0;
+  UnixMs expires_ms = 0;
+};
+std::string render_job_token(const JobClaims& claims, std::string_view key);
+/// kUnauthenticated unless the signature fits; expiry is the caller's to check.
+Result<JobClaims> parse_job_token(std::string_view text, std::string_view key);
+
+/// The token text inside an Authorization header (Bearer, or the password of Basic).
+Result<std::string> token_of_authorization(std::string_view header);
+
+}  // namespace takt::access
