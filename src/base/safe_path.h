@@ -28,8 +28,11 @@ class SafeRoot {
 class SafePath {
  public:
   const std::string& relative() const { return relative_; }
+  /// Regular files only; kDenied when the path leads through a symbolic link.
   Result<Fd> open_read() const;
+  /// A new file, for writing; kConflict when something of that name is there.
   Result<Fd> create(unsigned mode = 0644) const;
+  /// The folders above it, those that are missing.
   Status make_parents(unsigned mode = 0755) const;
 
  private:

@@ -110,6 +110,8 @@ class Fields {
   /// Required when `fallback` is not given.
   std::string text(std::string_view key);
   std::string text(std::string_view key, std::string_view fallback);
+  /// A text or a number as text: for amounts that people write either way (`cpu: 500m`, `cpu: 1`).
+  std::string amount(std::string_view key, std::string_view fallback);
   std::int64_t integer(std::string_view key, std::int64_t fallback, std::int64_t min, std::int64_t max);
   double number(std::string_view key, double fallback);
   bool boolean(std::string_view key, bool fallback);
@@ -126,7 +128,9 @@ class Fields {
   Status done();
 
  private:
+  // The member when it is there and of that type; records an error when it is of another.
   const Value* want(std::string_view key, std::string_view type, bool (Value::*is)() const);
+  const Value* find(std::string_view key);
   const Value* object_;
   std::string path_;
   std::vector<std::string> known_;
