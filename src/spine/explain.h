@@ -14,6 +14,7 @@ namespace takt::spine {
 
 /// The answer about one thing: its state and reason in sentences with numbers, and what to do next.
 struct Explanation {
+  Ref ref;                          // the thing's canonical name (an alias resolved); empty: as asked
   std::string title;                // "job 41 waits"
   std::string state;                // the station's own word: "waiting", "failed", "ready" …
   std::vector<std::string> lines;   // reasons and facts, most important first

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/spine/go.h"
+
+#include "takt/net/http.h"
+
+namespace takt::spine {
+
+std::string console_path(const Ref& ref) {
+  const std::string path = net::percent_encode(ref.path, /*keep_slash=*/true);
+  if (ref.kind == "dataset") return "/data/" + path;
+  if (ref.kind == "job") return "/jobs/" + path;
+  if (ref.kind == "run") return "/runs/" + path;
+  if (ref.kind == "model") return "/models/" + path;
+  if (ref.kind == "service") return "/services/" + path;
+  if (ref.kind == "pipeline" || ref.kind == "pipeline-run") return "/pipelines/" + path;
+  if (ref.kind == "revision" || ref.kind == "node") {
+    const auto slash = path.rfind('/');
+    const std::string head = path.substr(0, slash);
+    const std::string tail = slash == std::string::npos ? "" : path.substr(slash + 1);
+    return ref.kind == "node" ? "/pipelines/" + head + "?node=" + tail
+                              : "/services/" + head + "/revisions/" + tail;
+  }
+  return "/why/" + net::percent_encode(ref.text(), /*keep_slash=*/true);
+}
+
+}  // namespace takt::spine
