@@ -9,6 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/setup_lib.sh
+mkdir -p build
 
 [ $# -gt 0 ] || set -- build
 for part in "$@"; do
