@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,23 +21,29 @@ inline constexpr std::int64_t kPackedObjectBytesMax = 1 << 20;
 /// Builds a pack in memory, object by object (zstd where it helps).
 class PackWriter {
  public:
-  /// The digest is the caller's, of the raw bytes.
+  PackWriter();
+  ~PackWriter();
+  PackWriter(PackWriter&&) noexcept;
+  PackWriter& operator=(PackWriter&&) noexcept;
+  /// The digest is the caller's, of the raw bytes (kPackedObjectBytesMax at most, checked). An
+  /// object that is in the pack already is not added again.
   void add(const Digest& digest, std::string_view bytes);
-  std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size()); }
-  bool empty() const { return count_ == 0; }
+  /// Bytes so far, without the footer.
+  std::int64_t size() const;
+  bool empty() const;
   /// The finished pack with its footer; the writer is empty again.
   std::string finish();
 
  private:
-  std::string bytes_;
-  std::string index_;
-  std::int64_t count_ = 0;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
+/// Where an object lies in a pack. The `stored_bytes` at `offset` are what decode_record takes.
 struct PackRecord {
   Digest digest;
-  std::int64_t offset = 0;  // of the record's header in the pack
-  std::int64_t stored_bytes = 0;
+  std::int64_t offset = 0;        // of the record's header in the pack
+  std::int64_t stored_bytes = 0;  // of the whole record, header included
   std::int64_t raw_bytes = 0;
 };
 
