@@ -3,6 +3,7 @@
 
 #include "takt/base/limits.h"
 #include "takt/store/internal/engine_database.h"
+#include "takt/store/internal/postgres_connection.h"
 #include "takt/store/internal/sqlite_connection.h"
 
 namespace takt::store {
@@ -46,9 +47,14 @@ Result<std::optional<Row>> Reader::find(std::string_view sql, const Params& para
 }
 
 Result<std::unique_ptr<Database>> Database::open(const DatabaseOptions& options, Clock& clock) {
-  return internal::EngineDatabase::open(
-      std::make_unique<internal::SqliteEngine>(options.location, options.sync_full, clock), options,
-      clock);
+  const std::string_view location = options.location;
+  std::unique_ptr<internal::Engine> engine;
+  if (location.starts_with("postgresql://") || location.starts_with("postgres://")) {
+    engine = std::make_unique<internal::PostgresEngine>(options.location);
+  } else {
+    engine = std::make_unique<internal::SqliteEngine>(options.location, options.sync_full, clock);
+  }
+  return internal::EngineDatabase::open(std::move(engine), options, clock);
 }
 
 Status Database::write(const WriteFn& fn) {

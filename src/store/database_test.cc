@@ -4,19 +4,20 @@
 #include <gtest/gtest.h>
 
 #include "takt/base/testing/temp_dir.h"
+#include "takt/store/sql.h"
+#include "takt/store/testing/database_pair.h"
 
 namespace takt::store {
 namespace {
 TEST(Database, smoke) {
-  takt::testing::TempDir dir;
-  auto db = Database::open({.location = dir.path() / "x.db"}, system_clock());
-  ASSERT_TRUE(db) << db.error().text();
-  auto s = (*db)->migrate({});
-  ASSERT_TRUE(s) << s.error().text();
+  for (auto& db : testing::open_both()) {
+    SCOPED_TRACE(db->dialect());
+    testing::check_statements(*db, sql::kAll);
   std::int64_t n = 0;
-  s = (*db)->write([&](Tx& tx) -> Status { TAKT_ASSIGN(n, tx.next_number("x")); return {}; });
+  auto s = db->write([&](Tx& tx) -> Status { TAKT_ASSIGN(n, tx.next_number("x")); return {}; });
   ASSERT_TRUE(s) << s.error().text();
   EXPECT_EQ(n, 1);
+  }
 }
 }  // namespace
 }  // namespace takt::store
