@@ -13,15 +13,31 @@ import sys
 
 import yaml
 
-METHODS = {"get", "put", "post", "delete", "patch", "head", "options", "parameters", "summary", "description"}
+METHODS = {
+    "get",
+    "put",
+    "post",
+    "delete",
+    "patch",
+    "head",
+    "options",
+    "parameters",
+    "summary",
+    "description",
+}
 
 
 def localise(node: object) -> object:
     """Rewrites `file.yaml#/x` references to `#/x`."""
     if isinstance(node, dict):
-        return {key: "#" + value.split("#", 1)[1]
-                if key == "$ref" and isinstance(value, str) and ".yaml#" in value else localise(value)
-                for key, value in node.items()}
+        return {
+            key: (
+                "#" + value.split("#", 1)[1]
+                if key == "$ref" and isinstance(value, str) and ".yaml#" in value
+                else localise(value)
+            )
+            for key, value in node.items()
+        }
     if isinstance(node, list):
         return [localise(item) for item in node]
     return node
@@ -32,7 +48,9 @@ def merge(into: dict, source: dict, where: str, path: str) -> None:
         if key not in into:
             into[key] = value
         elif into[key] != value:
-            raise ValueError(f"{path}: {where} '{key}' is already described otherwise by another file")
+            raise ValueError(
+                f"{path}: {where} '{key}' is already described otherwise by another file"
+            )
 
 
 def bundle(folder: pathlib.Path, version: str) -> dict:
@@ -64,7 +82,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("api/openapi"))
     parser.add_argument("--version", default="0")
-    parser.add_argument("--out", type=pathlib.Path, help="file to write; standard output without it")
+    parser.add_argument(
+        "--out", type=pathlib.Path, help="file to write; standard output without it"
+    )
     options = parser.parse_args()
     try:
         text = json.dumps(bundle(options.folder, options.version), ensure_ascii=False, default=str)

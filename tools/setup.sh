@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what takt needs from the distribution's packages, npm and PyPI. Idempotent; quick when nothing is missing.
+# Installs what takt needs from the distribution's packages, npm and PyPI. Idempotent; quick when
+# nothing is missing.
 # Usage: tools/setup.sh [build] [test] [web] [example] ...   (default: build)
 #   build    compiler, libraries, ONNX Runtime            -> apt, and build/ort (from PyPI)
 #   web      Node.js packages of the console              -> npm ci
