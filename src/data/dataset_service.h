@@ -54,7 +54,13 @@ class DatasetService {
   Status remove(const access::CanWrite& by, std::string_view name, std::int64_t number, bool force);
   Status save_checks(const access::CanWrite& by, const DatasetVersionId& id, const Value& report);
 
+  /// Streams one file of a version; a corrupted blob is kInternal and names the file.
+  Status read_file(const access::CanRead& by, const content::Entry& file, const store::WriteBytes& write);
+  store::Database& db() { return db_; }
+  store::BlobStore& blobs() { return blobs_; }
+
  private:
+  Result<DatasetVersion> describe_tree(const ProjectId& project, std::string_view name, const Digest& tree);
   store::Database& db_;
   store::BlobStore& blobs_;
 };
