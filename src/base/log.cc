@@ -112,8 +112,10 @@ void log_setup(LogLevel level, LogFormat format) {
   if (format != LogFormat::kAuto) writes_json = format == LogFormat::kJson;
 }
 
+bool log_enabled(LogLevel level) { return level >= level_now.load(std::memory_order_relaxed); }
+
 void log_write(LogLevel level, std::string_view message, Object fields) {
-  if (level < level_now.load(std::memory_order_relaxed)) return;
+  if (!log_enabled(level)) return;
   spdlog::logger& out = logger();
   const std::string line = writes_json.load(std::memory_order_relaxed)
                                ? json_line(level, message, fields)

@@ -13,6 +13,8 @@ enum class LogLevel { kDebug, kInfo, kWarn, kError };
 enum class LogFormat { kAuto, kText, kJson };
 
 void log_setup(LogLevel level, LogFormat format);
+/// Whether a line of that level is written: ask before building costly fields.
+bool log_enabled(LogLevel level);
 void log_write(LogLevel level, std::string_view message, Object fields);
 
 inline void log_debug(std::string_view m, Object f = {}) { log_write(LogLevel::kDebug, m, std::move(f)); }
