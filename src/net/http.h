@@ -49,10 +49,21 @@ class BodyReader {
   virtual std::int64_t length() const = 0;
 };
 
+/// Tells an async handler that its client went away. Lives as long as the request.
+class ClientWatch {
+ public:
+  virtual ~ClientWatch() = default;
+  /// Any thread.
+  virtual bool is_gone() const = 0;
+  /// Network thread of the request only; called there once when the client goes (at once if gone).
+  virtual void on_gone(std::function<void()> callback) = 0;
+};
+
 struct Request {
   Method method = Method::kGet;
   std::string target;       // as sent
   std::string path;         // the raw path, still percent-encoded
+  std::string route;        // the pattern that matched; "" when none did
   Headers headers;
   std::map<std::string, std::string, std::less<>> path_params;  // decoded; {rest...} keeps its slashes
   std::vector<std::pair<std::string, std::string>> query;       // decoded
@@ -62,6 +73,7 @@ struct Request {
   std::string request_id;
   std::string remote_address;
   Deadline deadline;
+  ClientWatch* client = nullptr;     // set for async handlers
 
   const std::string& path_param(std::string_view name) const;  // must exist in the pattern
   /// "" when absent; the first when repeated.
@@ -138,8 +150,12 @@ class Router {
   Router(Router&&) noexcept;
   void add(Method method, std::string pattern, Handler handler, RouteOptions options = {});
   void add_async(Method method, std::string pattern, AsyncHandler handler, RouteOptions options = {});
-  /// For paths that match nothing (the console's pages). Default: 404.
+  /// For paths that match nothing (the console's pages): GET and HEAD only, anonymous, and not for
+  /// paths that have an error form by set_error_form. Default: 404.
   void set_fallback(Handler handler);
+  /// The error form of every path that begins with `prefix` and whose route has none of its own:
+  /// holds for 401, 404, 413 … of the filter too. The longest prefix wins.
+  void set_error_form(std::string prefix, ErrorForm form);
 
   struct RouteInfo { Method method; std::string pattern; Access access; };
   /// All routes, for the generated tests.
@@ -165,6 +181,12 @@ struct ServerOptions {
   bool reuse_port = false;
   std::optional<TlsFiles> tls;
   std::int64_t idle_timeout_ms = 75'000;
+  // A request (and each block of a response) has this long plus the time its bytes take at
+  // `bytes_per_second_min`; slower clients are cut off.
+  std::int64_t transfer_timeout_ms = 30'000;
+  std::int64_t bytes_per_second_min = 64 << 10;
+  int stream_threads_max = 32;            // workers of streaming bodies, apart from worker_threads
+  std::int64_t connections_max = 10'000;  // beyond: accepted and closed at once
 };
 
 /// An HTTP/1.1 server over a router. The filter (Host, Origin, authentication, limits) stands
