@@ -45,6 +45,8 @@ struct HeadParser::Impl final : http::basic_parser<true> {
   int version = 11;
   int hosts = 0;
   int transfer_encodings = 0;
+  int lengths = 0;
+  bool is_plain_length = true;      // digits only; Beast takes equal lists and repetitions
   bool is_plain_chunked = true;  // the only transfer coding we take
   bool expects = false;
   bool method_known = true;
@@ -67,6 +69,10 @@ struct HeadParser::Impl final : http::basic_parser<true> {
     if (field == http::field::transfer_encoding) {
       ++transfer_encodings;
       is_plain_chunked = is_plain_chunked && equal_no_case(text, "chunked");
+    }
+    if (field == http::field::content_length) {
+      ++lengths;
+      is_plain_length = text.find_first_not_of("0123456789") == std::string_view::npos;
     }
     if (field == http::field::expect) expects = equal_no_case(text, "100-continue");
     request.headers.add(std::string(name.data(), name.size()), std::string(text));
@@ -125,6 +131,9 @@ HeadParser::Step HeadParser::parse_chunks(std::string_view bytes, std::span<char
 std::string_view HeadParser::framing_error() const {
   if (impl_->hosts > 1) return "the request has more than one Host header";
   if (impl_->hosts == 0 && !is_http10()) return "the request has no Host header";
+  if (impl_->lengths > 1 || !impl_->is_plain_length) {
+    return "Content-Length must be one decimal number";
+  }
   if (impl_->transfer_encodings > 1 || !impl_->is_plain_chunked) {
     return "the only transfer coding taken is chunked";
   }
