@@ -8,6 +8,7 @@
 #include "takt/access/migrations.h"
 #include "takt/access/sql.h"
 #include "takt/access/token.h"
+#include "takt/base/digest.h"
 #include "takt/base/testing/manual_clock.h"
 #include "takt/base/testing/temp_dir.h"
 #include "takt/store/event_log.h"
@@ -25,10 +26,8 @@ net::Credentials bearer(const std::string& token) {
 class AccessTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto opened = store::Database::open({.location = (dir_.path() / "takt.db").string()}, clock_);
-    ASSERT_TRUE(opened) << opened.error().text();
-    db_ = std::move(*opened);
-    ASSERT_TRUE(db_->migrate(migrations()));
+    db_ = store::testing::open_sqlite({migrations()}, clock_);
+    ASSERT_NE(db_, nullptr);
     reopen();
   }
   void reopen() {
@@ -77,7 +76,7 @@ TEST_F(AccessTest, a_restart_keeps_the_token_and_a_lost_file_revokes_it) {
 TEST_F(AccessTest, wrong_credentials_are_refused_whatever_their_form) {
   std::string wrong_secret = admin_token();
   wrong_secret.back() = wrong_secret.back() == '0' ? '1' : '0';
-  for (const std::string header :
+  for (const std::string& header :
        {std::string(), std::string("Bearer"), std::string("Bearer "), std::string("Bearer takt_"),
         std::string("Bearer takt_a_b"), "Bearer " + wrong_secret, "Token " + admin_token(),
         std::string("Basic !!!"), std::string("Bearer taktjob_7b7d_00"),
@@ -189,6 +188,17 @@ TEST_F(AccessTest, an_unknown_project_is_named) {
   const auto caller = access_->authenticate(credentials);
   ASSERT_FALSE(caller);
   EXPECT_EQ(caller.error().message, "no project 'nowhere'");
+}
+
+TEST(AccessStatements, compile_on_both_databases) {
+  for (const auto& db : store::testing::open_both({migrations()})) {
+    ASSERT_NE(db, nullptr);
+    SCOPED_TRACE(db->dialect());
+    store::testing::check_statements(*db, sql::kAll);
+    const auto access = AccessService::open(*db, {});
+    ASSERT_TRUE(access) << access.error().text();
+    EXPECT_TRUE((*access)->role_of(UserId{"admin"}, ProjectId{"default"}));
+  }
 }
 
 }  // namespace

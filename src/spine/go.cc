@@ -5,8 +5,20 @@
 
 namespace takt::spine {
 
+namespace {
+
+/// As the console writes its addresses: `@` may stand in a path, and reads better than %40.
+std::string encode_path(std::string_view text) {
+  std::string path = net::percent_encode(text, /*keep_slash=*/true);
+  for (auto at = path.find("%40"); at != std::string::npos; at = path.find("%40", at))
+    path.replace(at, 3, "@");
+  return path;
+}
+
+}  // namespace
+
 std::string console_path(const Ref& ref) {
-  const std::string path = net::percent_encode(ref.path, /*keep_slash=*/true);
+  const std::string path = encode_path(ref.path);
   if (ref.kind == "dataset") return "/data/" + path;
   if (ref.kind == "job") return "/jobs/" + path;
   if (ref.kind == "run") return "/runs/" + path;
@@ -20,7 +32,7 @@ std::string console_path(const Ref& ref) {
     return ref.kind == "node" ? "/pipelines/" + head + "?node=" + tail
                               : "/services/" + head + "/revisions/" + tail;
   }
-  return "/why/" + net::percent_encode(ref.text(), /*keep_slash=*/true);
+  return "/why/" + encode_path(ref.text());
 }
 
 }  // namespace takt::spine
