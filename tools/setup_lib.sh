@@ -123,16 +123,18 @@ make_venv() { # name, requirements file
 
 # The inference library, pinned: the official build out of its PyPI package, without Python.
 install_onnxruntime() {
-  local stamp; stamp=$(digest_of tools/onnxruntime.txt)
+  local stamp
+  stamp=$(digest_of tools/onnxruntime.txt)
   stamp_is_fresh onnxruntime "$stamp" && [ -e build/ort/libonnxruntime.so ] && return 0
   say "installing ONNX Runtime into build/ort"
-  rm -rf build/ort build/ort.tmp && mkdir -p build/ort.tmp
+  rm -rf build/ort.tmp && mkdir -p build/ort.tmp
   /usr/bin/python3 -m venv build/ort.tmp/venv
   build/ort.tmp/venv/bin/pip install -q --disable-pip-version-check --no-deps \
     -r tools/onnxruntime.txt
   mkdir -p build/ort
   cp "$(find build/ort.tmp/venv -name 'libonnxruntime.so.*' | head -n 1)" \
-    build/ort/libonnxruntime.so
+    build/ort/libonnxruntime.so.new
+  mv build/ort/libonnxruntime.so.new build/ort/libonnxruntime.so # a running server keeps the old one
   rm -rf build/ort.tmp
   write_stamp onnxruntime "$stamp"
 }
