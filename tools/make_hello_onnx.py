@@ -40,7 +40,8 @@ def block(field: int, data: bytes | str) -> bytes:
 def tensor(name: str, shape: list[int], values: list[float]) -> bytes:
     """TensorProto; raw_data comes last."""
     dims = b"".join(number(1, size) for size in shape)
-    return dims + number(2, FLOAT) + block(8, name) + block(9, struct.pack(f"<{len(values)}f", *values))
+    data = struct.pack(f"<{len(values)}f", *values)
+    return dims + number(2, FLOAT) + block(8, name) + block(9, data)
 
 
 def value_info(name: str) -> bytes:
