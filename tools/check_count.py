@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts what passed and failed in the reports of one stage of ./check.
 
-Usage: check_count.py gtest FOLDER PROGRAM... | junit FILE | text LOG | exits FOLDER, each with --out FILE.
+Usage: check_count.py gtest FOLDER PROGRAM... | junit FILE | text LOG | exits FOLDER
+each with --out FILE.
 Writes "PASSED FAILED" to the file (none for a text log without numbers), prints the failures, and
 exits 1 if there is any.
 """

@@ -5,7 +5,7 @@
 OUT=build/check
 JOBS=${TAKT_JOBS:-$(nproc)}
 
-# A stage of tests leaves its numbers in $OUT/counts (tools/check_count.py); any other counts as one.
+# A stage of tests leaves its numbers in $OUT/counts (tools/check_count.py); others count as one.
 begin_check() {
   mkdir -p "$OUT"
   rm -f "$OUT"/*.json "$OUT"/*.xml "$OUT"/counts
@@ -23,7 +23,7 @@ end_check() {
 
 duration() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 
-# stage NAME COMMAND...: runs it, keeps its output in build/check/NAME.log, shows the end if it fails.
+# stage NAME COMMAND...: runs it, keeps its output in build/check/NAME.log, shows a failure's end.
 stage() {
   local name=$1 begin=$SECONDS status counts stage_passed=0 stage_failed=0
   shift
@@ -82,7 +82,8 @@ build_release() {
 existing_tests() {
   local room
   for room in "$@"; do
-    if compgen -G "src/$room/*_test.cc" >/dev/null || compgen -G "src/$room/*/*_test.cc" >/dev/null; then
+    if compgen -G "src/$room/*_test.cc" >/dev/null ||
+      compgen -G "src/$room/*/*_test.cc" >/dev/null; then
       echo "${room}_test"
     fi
   done
@@ -121,7 +122,8 @@ check_layers() { tools/check_layers.py && (cd tools && python3 check_layers_test
 
 end_to_end() { # pytest's arguments
   [ -x build/release/bin/takt ] || { echo "build/release/bin/takt does not exist yet"; return 0; }
-  compgen -G "tests/*/*_test.py" >/dev/null || compgen -G "tests/*/test_*.py" >/dev/null || return 0
+  compgen -G "tests/*/*_test.py" >/dev/null || compgen -G "tests/*/test_*.py" >/dev/null ||
+    return 0
   build/venv-test/bin/python -m pytest tests -q --durations=15 --junitxml="$OUT/e2e.xml" "$@"
   local status=$?
   tools/check_count.py junit "$OUT/e2e.xml" --out "$OUT/counts"
@@ -155,7 +157,7 @@ changed_sources() {
   if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then
     base=$(git rev-list --max-count=5 HEAD | tail -n 1)
   fi
-  { git diff --name-only "$base" -- 'src/*.cc' 'src/*.h'; git ls-files -o --exclude-standard -- src; } |
+  { git diff --name-only "$base" -- src; git ls-files -o --exclude-standard -- src; } |
     sed 's/\.h$/.cc/' | grep '\.cc$' | sort -u | while read -r file; do
     [ ! -f "$file" ] || printf '%s %s\n' "$(stat -c %Y "$file")" "$file"
   done | sort -rn | cut -d' ' -f2- | head -n "${TAKT_TIDY_FILES:-24}"
@@ -184,15 +186,17 @@ fuzz_stages() { # seconds for each program
 fuzz() {
   export OUT seconds=$1
   rm -rf "$OUT/fuzz" && mkdir -p "$OUT/fuzz"
-  basename -s .cc -a tests/fuzz/*_fuzz.cc | xargs -n 1 -P "$JOBS" bash -c 'run_fuzzer "$1"' _ || true
+  basename -s .cc -a tests/fuzz/*_fuzz.cc |
+    xargs -n 1 -P "$JOBS" bash -c 'run_fuzzer "$1"' _ || true
   tools/check_count.py exits "$OUT/fuzz" --out "$OUT/counts"
 }
 
 run_fuzzer() {
   local corpus="build/fuzz/corpus/$1"
   mkdir -p "$corpus"
-  "build/fuzz/bin/$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-    -artifact_prefix="$OUT/fuzz/$1-" "$corpus" $(ls -d "tests/fuzz/corpus/$1" 2>/dev/null) \
+  "build/fuzz/bin/$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+    -print_final_stats=1 -artifact_prefix="$OUT/fuzz/$1-" \
+    "$corpus" $(ls -d "tests/fuzz/corpus/$1" 2>/dev/null) \
     >"$OUT/fuzz/$1.log" 2>&1
   echo "$?" >"$OUT/fuzz/$1.exit"
   echo "$1: $(grep -c . "$OUT/fuzz/$1.log") lines of log, exit $(cat "$OUT/fuzz/$1.exit")"

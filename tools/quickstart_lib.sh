@@ -10,9 +10,10 @@ announce() { # yes: the example runs as well
   local missing
   missing=$(missing_packages $NEWER_BUILD_PACKAGES $BUILD_PACKAGES)
   if [ -n "$missing" ]; then
-    say "takt needs these packages, and installs them with apt (about 1 GB; asks for sudo if not root):"
+    say "takt needs these packages and installs them with apt (about 1 GB; by sudo if not root):"
     echo $missing | fold -s -w 90 | sed 's/^/  /'
-    ! is_bookworm || echo "  On Debian 12 some come from trixie, added to apt's sources with a low priority."
+    ! is_bookworm ||
+      echo "  On Debian 12 some come from trixie, added to apt's sources with a low priority."
   fi
   stamp_is_fresh web "$(digest_of web/package-lock.json)" ||
     echo "  npm ci: the console's packages, into web/node_modules"

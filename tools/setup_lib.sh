@@ -134,7 +134,7 @@ install_onnxruntime() {
   mkdir -p build/ort
   cp "$(find build/ort.tmp/venv -name 'libonnxruntime.so.*' | head -n 1)" \
     build/ort/libonnxruntime.so.new
-  mv build/ort/libonnxruntime.so.new build/ort/libonnxruntime.so # a running server keeps the old one
+  mv build/ort/libonnxruntime.so.new build/ort/libonnxruntime.so # replaced, never overwritten
   rm -rf build/ort.tmp
   write_stamp onnxruntime "$stamp"
 }
