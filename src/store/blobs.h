@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,21 +28,24 @@ using WriteBytes = std::function<Status(std::string_view)>;
 /// A project sees only digests that it uploaded or was granted (no probing of others' content).
 class BlobStore {
  public:
+  /// Removes what a crash left behind. `db` has to be migrated.
   static Result<std::unique_ptr<BlobStore>> open(const std::filesystem::path& folder, Database& db);
   virtual ~BlobStore() = default;
 
   /// Those of `digests` that the project still has to upload.
   virtual Result<std::vector<Digest>> missing(const ProjectId& project,
                                               const std::vector<Digest>& digests) = 0;
-  /// Stores a pack as it streams in, every digest checked; returns how many objects were new.
+  /// Stores a pack as it streams in, every digest checked; returns how many objects the project
+  /// did not have (never what other projects have).
   virtual Result<std::int64_t> add_pack(const ProjectId& project, const ReadBytes& read) = 0;
   /// Stores one object of any size in constant memory; kInvalid when the digest does not match
   /// (`expected` may be empty: then the digest is computed and returned).
-  virtual Result<Digest> add(const ProjectId& project, const Digest& expected, const ReadBytes& read) = 0;
+  virtual Result<Digest> add(const ProjectId& project, const Digest& expected,
+                             const ReadBytes& read) = 0;
   Result<Digest> add_bytes(const ProjectId& project, std::string_view bytes);
 
   virtual Result<std::int64_t> size(const ProjectId& project, const Digest& digest) = 0;
-  /// Streams a range; whole objects are checked against the digest at their end: a corrupted one
+  /// Streams a range (a negative length: to the end); whole objects are checked against the digest at their end: a corrupted one
   /// ends in kInternal naming the digest and the file.
   virtual Status read(const ProjectId& project, const Digest& digest, std::int64_t offset,
                       std::int64_t length, const WriteBytes& write) = 0;

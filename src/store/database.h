@@ -56,7 +56,9 @@ class Reader {
   Result<std::optional<Row>> find(std::string_view sql, const Params& params = {});
 };
 
-/// An open write transaction. Only valid inside the closure that got it.
+/// An open write transaction. Only valid inside the closure that got it. After a statement failed,
+/// all later ones of the closure fail with the same error, and so does the closure: where a conflict
+/// is expected, write ON CONFLICT.
 class Tx : public Reader {
  public:
   /// Rows changed. A violated constraint is kConflict.
