@@ -40,6 +40,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return previous[b.size()];
 }
 
+std::size_t common_prefix(std::string_view a, std::string_view b) {
+  const auto end = std::ranges::mismatch(a, b);
+  return static_cast<std::size_t>(end.in1 - a.begin());
+}
+
 // "got string" reads oddly for people: "text" and "number" are the words of the messages.
 std::string_view word_for_type(const Value& value) {
   return value.is_string() ? "text" : value.type_name();
@@ -190,12 +195,18 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
   if (word.empty() || word.size() > kComparedBytesMax) return {};
   const std::string lower_word = lower_case(word);
   std::size_t best_distance = word.size() / 2 + 1;
+  std::size_t best_prefix = 0;
   const std::string* best = nullptr;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kComparedBytesMax) continue;
-    const std::size_t distance = edit_distance(lower_word, lower_case(candidate));
-    if (distance < best_distance) {
+    const std::string lower_candidate = lower_case(candidate);
+    const std::size_t distance = edit_distance(lower_word, lower_candidate);
+    // Of equally near names the one that begins alike: "gpu" means "gpus", not "cpu".
+    const std::size_t prefix = common_prefix(lower_word, lower_candidate);
+    if (distance < best_distance ||
+        (best != nullptr && distance == best_distance && prefix > best_prefix)) {
       best_distance = distance;
+      best_prefix = prefix;
       best = &candidate;
     }
   }

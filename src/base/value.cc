@@ -35,7 +35,7 @@ const Value& Value::operator[](std::string_view key) const {
 }
 
 Value& Value::operator[](std::string_view key) {
-  if (is_null()) data_ = Object{};
+  if (!is_object()) data_ = Object{};
   Object& members = as_object();
   const auto found = members.find(key);
   if (found != members.end()) return found->second;

@@ -60,7 +60,8 @@ class Value {
 
   /// Member of an object; null value when absent or when this is no object.
   const Value& operator[](std::string_view key) const;
-  /// Creates the member; a null value becomes an object first.
+  /// Creates the member. A value that is no object becomes one first, so that indexing what came
+  /// from outside through a non-const value cannot abort.
   Value& operator[](std::string_view key);
   bool has(std::string_view key) const { return !(*this)[key].is_null(); }
   /// Text of the member when it is a string, else `fallback`.
