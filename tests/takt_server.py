@@ -181,12 +181,8 @@ class Server:
     def api(self, method: str, path: str, expect: int | None = None, **arguments: Any) -> Any:
         """A request to /api/v1; the answer is held against the contract. Returns its JSON."""
         response = self.request(method, "/api/v1/" + path.lstrip("/"), **arguments)
-        if expect is None:
-            assert response.ok, f"{method} {path}: {response.status_code} {response.text[:2000]}"
-        else:
-            assert (
-                response.status_code == expect
-            ), f"{method} {path}: {response.status_code} {response.text[:2000]}"
+        answer = f"{method} {path}: {response.status_code} {response.text[:2000]}"
+        assert response.ok if expect is None else response.status_code == expect, answer
         is_json = response.headers.get("Content-Type", "").startswith("application/json")
         return response.json() if is_json and response.content else response.content
 
