@@ -240,6 +240,40 @@ def check_lines(path: str, text: str) -> Iterator[Finding]:
             )
 
 
+def local_names(code: str) -> Iterator[tuple[str, int]]:
+    """What a source defines in anonymous namespaces, as far as one line shows it."""
+    depth_is_anonymous = False
+    for number, line in enumerate(code.splitlines(), 1):
+        if re.match(r"namespace \{", line):
+            depth_is_anonymous = True
+        elif line.startswith("}") and depth_is_anonymous and re.match(r"\}\s*$", line):
+            depth_is_anonymous = depth_is_anonymous and line.strip() != "}"
+        if not depth_is_anonymous or not line[:1].isalpha():
+            continue
+        constant = re.match(
+            r"(?:static |inline )*(?:constexpr|const)\b[^=({]*?\b(k[A-Z]\w*)\b", line
+        )
+        kind = re.match(r"(?:struct|class|enum class) (\w+)\b[^;]*$", line)
+        function = re.match(r"[\w:<>,*&\s]+?\b(\w+)\(([^()]*)\)[^;]*\{", line)
+        if constant or kind:
+            yield (constant or kind)[1], number
+        elif function:
+            types = re.sub(r"\s*\b\w+\s*(,|$)", r"\1", function[2])
+            yield f"{function[1]}({types})", number
+
+
+def check_unity(sources: dict[str, str]) -> Iterator[Finding]:
+    """Unity builds join a room's files: names of anonymous namespaces must differ inside the room."""
+    first: dict[tuple[str, str], str] = {}
+    for path, code in sorted(sources.items()):
+        if path.endswith("_test.cc") or not path.endswith(".cc"):
+            continue
+        for name, number in local_names(code):
+            other = first.setdefault((path.split("/")[1], name), path)
+            if other != path:
+                yield Finding(path, number, f"{name} is also in {other}: a unity build joins both")
+
+
 def check_guides(path: str, text: str) -> Iterator[Finding]:
     """A room's README has the same headings everywhere (STYLE: five)."""
     if not re.search(r"^# ", text, re.MULTILINE):
@@ -276,6 +310,7 @@ def check_tree(root: pathlib.Path) -> list[Finding]:
         for line in (allowed_file.read_text().splitlines() if allowed_file.is_file() else [])
     } - {""}
     findings: list[Finding] = []
+    sources: dict[str, str] = {}
     for path in tracked_files(root):
         if pathlib.PurePosixPath(path).suffix not in TEXT_SUFFIXES or path.endswith(
             "package-lock.json"
@@ -293,17 +328,16 @@ def check_tree(root: pathlib.Path) -> list[Finding]:
             if inner.split("/")[0] not in layers:
                 findings.append(Finding(path, 1, "this room is not in src/LAYERS"))
             code, strings = cpp_text.split(text)
+            sources[path] = code
             findings += check_includes(inner, text, layers)
             findings += check_banned(inner, code, strings, throw_allowed)
         if re.fullmatch(r"src/[a-z]+/README\.md", path):
             findings += check_guides(path, text)
-    return findings
+    return findings + list(check_unity(sources))
 
 
 def write_ratchet(root: pathlib.Path) -> None:
-    rows = [
-        "# What was too long when the check came, with its lines. Entries may only shrink."
-    ]
+    rows = ["# What was too long when the check came, with its lines. Entries may only shrink."]
     for path in tracked_files(root):
         if path.endswith((".cc", ".h", ".py")):
             rows += [
