@@ -211,7 +211,9 @@ class Server:
         """A command of the CLI as a user of this server gives it; never fails by itself."""
         return subprocess.run(
             [str(TAKT), *map(str, words)],
-            env=own_environment(TAKT_URL=self.url, TAKT_TOKEN=token or self.token, **(environment or {})),
+            env=own_environment(
+                TAKT_URL=self.url, TAKT_TOKEN=token or self.token, **(environment or {})
+            ),
             cwd=cwd, timeout=timeout, capture_output=True, text=True, stdin=subprocess.DEVNULL,
         )  # fmt: skip
 

@@ -263,7 +263,7 @@ def local_names(code: str) -> Iterator[tuple[str, int]]:
 
 
 def check_unity(sources: dict[str, str]) -> Iterator[Finding]:
-    """Unity builds join a room's files: names of anonymous namespaces must differ inside the room."""
+    """Unity builds join a room's files, so local names must differ inside the room."""
     first: dict[tuple[str, str], str] = {}
     for path, code in sorted(sources.items()):
         if path.endswith("_test.cc") or not path.endswith(".cc"):
