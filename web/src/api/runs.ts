@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import { queryOptions } from '@tanstack/react-query'
+import { get, path, post, request, url_of, type Page } from './client'
+import type { components } from './generated/track'
+
+export type Run = components['schemas']['Run']
+export type RunDetail = components['schemas']['RunDetail']
+export type Experiment = components['schemas']['Experiment']
+export type MetricHistory = components['schemas']['MetricHistory']
+export type Artifact = components['schemas']['Artifact']
+
+export interface RunColumn {
+  name: string
+  kind: 'metric' | 'param' | 'tag'
+  key: string
+  runs: number
+}
+
+/** Numbers may come as the words NaN or Infinity: those cannot be drawn. */
+export function number_of(value: number | string | null | undefined): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null
+}
+
+export function metric_of(run: Run, key: string): number | null {
+  return number_of(run.metrics[key]?.value as number | string | undefined)
+}
+
+export const experiments_query = (project: string) =>
+  queryOptions({
+    queryKey: ['runs', project, 'experiments'],
+    queryFn: async ({ signal }) => (await get<Page<Experiment>>('/api/v1/experiments', { project }, signal)).items,
+  })
+
+export const run_columns_query = (project: string, experiment: string) =>
+  queryOptions({
+    queryKey: ['runs', project, 'columns', experiment],
+    queryFn: ({ signal }) => get<{ items: RunColumn[]; runs: number }>('/api/v1/run-columns', { project, experiment }, signal),
+    placeholderData: (before) => before,
+  })
+
+export interface RunSearch {
+  experiment: string
+  filter: string
+  order: string
+}
+
+export const load_runs = (project: string, search: RunSearch, page_token: string | undefined, signal: AbortSignal) =>
+  get<Page<Run>>('/api/v1/runs', { project, ...search, page_size: 200, page_token }, signal)
+
+export const run_query = (project: string, id: string) =>
+  queryOptions({
+    queryKey: ['runs', project, 'one', id],
+    queryFn: ({ signal }) => get<RunDetail>(path`/api/v1/runs/${id}`, { project }, signal),
+  })
+
+/** Metric names may hold slashes, which stand unencoded in the path. */
+function with_slashes(name: string): string {
+  return name.split('/').map(encodeURIComponent).join('/')
+}
+
+export const history_query = (project: string, id: string, key: string, live: boolean) =>
+  queryOptions({
+    queryKey: ['runs', project, 'history', id, key],
+    queryFn: ({ signal }) => get<MetricHistory>(path`/api/v1/runs/${id}/metrics/` + with_slashes(key), { project, max_points: 2000 }, signal),
+    staleTime: live ? 2000 : 10 * 60_000,
+    refetchInterval: live ? 3000 : false,
+  })
+
+export const artifacts_query = (project: string, id: string, folder: string) =>
+  queryOptions({
+    queryKey: ['runs', project, 'artifacts', id, folder],
+    queryFn: async ({ signal }) => (await get<Page<Artifact>>(path`/api/v1/runs/${id}/artifacts`, { project, path: folder }, signal)).items,
+  })
+
+export function artifact_url(project: string, id: string, file: string): string {
+  return url_of(path`/api/v1/runs/${id}/content/` + with_slashes(file), { project })
+}
+
+export const delete_run = (project: string, id: string) => request<void>('DELETE', path`/api/v1/runs/${id}`, { project })
+export const restore_run = (project: string, id: string) => post<RunDetail>(path`/api/v1/runs/${id}/restore`, { project })

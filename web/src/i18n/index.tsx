@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small translator over two compiled catalogues. A place is {name}; a plural is {name|one form|other form}, # being
+// the number; <b>…</b> marks stress in texts given to rich(). Keys and places are checked by the compiler.
+import { createContext, Fragment, use, type ReactNode } from 'react'
+import { en } from './en'
+
+export type Language = 'en' | 'zh'
+export type Key = keyof typeof en
+export type Catalogue = Record<Key, string>
+
+type Places<S extends string> = S extends `${string}{${infer P}}${infer Rest}`
+  ? (P extends `${infer Name}|${string}` ? Name : P) | Places<Rest>
+  : never
+type Arguments<K extends Key> = [Places<(typeof en)[K]>] extends [never]
+  ? []
+  : [values: Record<Places<(typeof en)[K]>, string | number>]
+
+/** Keys whose text has no places: they can be kept in tables and said without values. */
+export type PlainKey = { [K in Key]: [Places<(typeof en)[K]>] extends [never] ? K : never }[Key]
+
+export interface Translator {
+  language: Language
+  locale: string
+  /** The text of a key with its places filled. */
+  t: <K extends Key>(key: K, ...values: Arguments<K>) => string
+  /** The same with <b> turned into stress. */
+  rich: <K extends Key>(key: K, ...values: Arguments<K>) => ReactNode
+  /** Whether a key made at run time (from a state of the server) has a text. */
+  has: (key: string) => key is Key
+}
+
+export function fill(text: string, values: Record<string, string | number> | undefined, locale: string): string {
+  return text.replace(/\{(\w+)(?:\|([^}]*))?\}/g, (whole, name: string, forms: string | undefined) => {
+    const value = values?.[name]
+    if (value === undefined) return whole
+    const shown = typeof value === 'number' ? value.toLocaleString(locale) : value
+    if (forms === undefined) return shown
+    const all = forms.split('|')
+    const one = new Intl.PluralRules(locale).select(Number(value)) === 'one'
+    return ((one ? all[0] : all[all.length - 1]) ?? '').replaceAll('#', shown)
+  })
+}
+
+export function translator(language: Language, catalogue: Catalogue): Translator {
+  const locale = language === 'zh' ? 'zh-Hans-CN' : 'en-GB'
+  const t = (key: Key, values?: Record<string, string | number>) => fill(catalogue[key], values, locale)
+  const rich = (key: Key, values?: Record<string, string | number>) =>
+    fill(catalogue[key], values, locale)
+      .split(/<b>(.*?)<\/b>/)
+      .map((part, index) => (index % 2 ? <b key={index}>{part}</b> : <Fragment key={index}>{part}</Fragment>))
+  return {
+    language,
+    locale,
+    t: t as Translator['t'],
+    rich: rich as Translator['rich'],
+    has: (key): key is Key => key in catalogue,
+  }
+}
+
+export async function load_catalogue(language: Language): Promise<Catalogue> {
+  if (language === 'zh') return (await import('./zh')).zh
+  return en
+}
+
+export const TranslatorContext = createContext<Translator>(translator('en', en))
+
+export function useText(): Translator {
+  return use(TranslatorContext)
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two short lines of a station's card, from the station's own list, in the console's language; the server's
+// words where the list says nothing.
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { datasets_query } from '../../api/data'
+import { jobs_query } from '../../api/jobs'
+import { models_query } from '../../api/models'
+import { experiments_query } from '../../api/runs'
+import { canary_of, services_query } from '../../api/services'
+import type { LineCard } from '../../api/spine'
+import { useProject } from '../../app/context'
+import { useText } from '../../i18n'
+import { useFormat } from '../../lib/format'
+import { Glyph } from '../../ui/icon'
+import { glyph_of } from '../../ui/status'
+import { group_of } from '../jobs/groups'
+
+const day_ms = 86_400_000
+
+export function useCardLines(station: 'data' | 'jobs' | 'runs' | 'models' | 'services', card: LineCard | undefined): ReactNode[] {
+  const { t } = useText()
+  const format = useFormat()
+  const project = useProject()
+  const datasets = useQuery({ ...datasets_query(project), enabled: station === 'data' })
+  const jobs = useQuery({ ...jobs_query(project), enabled: station === 'jobs' })
+  const experiments = useQuery({ ...experiments_query(project), enabled: station === 'runs' })
+  const models = useQuery({ ...models_query(project), enabled: station === 'models' })
+  const services = useQuery({ ...services_query(project), enabled: station === 'services' })
+  const recent = (time: string | undefined) => time !== undefined && Date.now() - Date.parse(time) < day_ms
+
+  if (station === 'data' && datasets.data) {
+    return [
+      t('card.versions', { n: datasets.data.reduce((sum, item) => sum + item.versions, 0) }),
+      t('card.today', { n: datasets.data.filter((item) => recent(item.updated_at)).length }),
+    ]
+  }
+  if (station === 'jobs' && jobs.data) {
+    const waiting = jobs.data.items.filter((job) => group_of(job) === 'waiting').length
+    const failed = jobs.data.items.filter((job) => job.state === 'failed' && recent(job.ended_at)).length
+    return [
+      <><Glyph name={waiting ? 'wait' : 'idle'} size={14} />{t('card.waiting', { n: waiting })}</>,
+      <><Glyph name={failed ? 'bad' : 'ok'} size={14} />{t('card.failed', { n: failed })}</>,
+    ]
+  }
+  if (station === 'runs' && experiments.data?.length) {
+    const [first] = experiments.data
+    return [t('card.in_experiment', { n: first!.runs, name: first!.name }), t('card.experiments', { n: experiments.data.length })]
+  }
+  if (station === 'models' && models.data?.length) {
+    const newest = [...models.data].sort((a, b) => Date.parse(b.updated_at) - Date.parse(a.updated_at))[0]!
+    const alias = (name: string) => (newest.aliases[name] === undefined ? undefined : `${name} v${newest.aliases[name]}`)
+    const lines = [alias('production'), alias('candidate'), ...Object.entries(newest.aliases).filter(([name]) => name !== 'production' && name !== 'candidate').map(([name, version]) => `${name} v${version}`)].filter(Boolean)
+    return [...lines, t('card.newest', { name: `${newest.name}@${newest.latest}` })].slice(0, 2)
+  }
+  if (station === 'services' && services.data?.length) {
+    const replicas = services.data.flatMap((service) => service.replicas)
+    const ready = replicas.filter((replica) => glyph_of(replica.state) === 'ok').length
+    const canary = services.data.map(canary_of).find((revision) => revision !== undefined)
+    return [
+      <><Glyph name={ready === replicas.length ? 'ok' : 'warn'} size={14} />{t('card.ready', { ready, all: replicas.length })}</>,
+      canary ? t('card.canary', { share: format.number(canary.share, 1) }) : t('card.no_canary'),
+    ]
+  }
+  return card?.lines ?? []
+}
