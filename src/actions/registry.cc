@@ -46,8 +46,8 @@ Result<PortKind> parse_port_kind(std::string_view name) {
 
 bool port_accepts(PortKind to, PortKind from) {
   if (to == from) return true;
-  const bool is_tree = from == PortKind::kDataset || from == PortKind::kModel ||
-                       from == PortKind::kModelVersion;
+  const bool is_tree =
+      from == PortKind::kDataset || from == PortKind::kModel || from == PortKind::kModelVersion;
   return to == PortKind::kArtifact && is_tree;
 }
 

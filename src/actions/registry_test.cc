@@ -6,9 +6,9 @@
 namespace takt::actions {
 namespace {
 
-constexpr PortKind kAllKinds[] = {PortKind::kDataset, PortKind::kModel,   PortKind::kArtifact,
-                                  PortKind::kJson,    PortKind::kModelVersion,
-                                  PortKind::kService, PortKind::kReport};
+constexpr PortKind kAllKinds[] = {PortKind::kDataset, PortKind::kModel,        PortKind::kArtifact,
+                                  PortKind::kJson,    PortKind::kModelVersion, PortKind::kService,
+                                  PortKind::kReport};
 
 class NamedRunner final : public StepRunner {
  public:
@@ -27,8 +27,9 @@ class DatasetResolver final : public RefResolver {
  public:
   PortKind kind() const override { return PortKind::kDataset; }
   Result<PortValue> resolve(const ProjectId& project, std::string_view reference) const override {
-    return PortValue{PortKind::kDataset, Ref{"dataset", project.value + "." + std::string(reference)},
-                     Digest{"d"}, Value()};
+    return PortValue{PortKind::kDataset,
+                     Ref{"dataset", project.value + "." + std::string(reference)}, Digest{"d"},
+                     Value()};
   }
 };
 

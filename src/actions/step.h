@@ -39,13 +39,13 @@ struct Port {
 
 /// A step as the pipeline's author wrote it, before anything runs.
 struct StepDefinition {
-  std::string name;    // node name
-  Value with;          // options of the action, or the job's spec; parameters already filled in
+  std::string name;  // node name
+  Value with;        // options of the action, or the job's spec; parameters already filled in
   std::map<std::string, Port> outputs_declared;  // from the node's `outputs:`
 };
 
 struct StepPorts {
-  std::vector<Port> inputs;   // empty and `inputs_open`: takes any names
+  std::vector<Port> inputs;  // empty and `inputs_open`: takes any names
   std::vector<Port> outputs;
   bool inputs_open = false;
   bool cacheable = true;  // false: acts on the world (register, deploy, promote)
@@ -54,10 +54,10 @@ struct StepPorts {
 /// Who and what a running step belongs to.
 struct StepRequest {
   ProjectId project;
-  UserId actor;            // who started the pipeline run
-  UserId approver;         // empty when the node asks for no approval
-  Ref node;                // node/PIPELINE/N/NODE: the idempotency key of everything the step creates
-  int attempt = 1;         // grows with the node's retries
+  UserId actor;     // who started the pipeline run
+  UserId approver;  // empty when the node asks for no approval
+  Ref node;         // node/PIPELINE/N/NODE: the idempotency key of everything the step creates
+  int attempt = 1;  // grows with the node's retries
   StepDefinition definition;
   std::map<std::string, PortValue> inputs;
   Digest code;             // code snapshot of the pipeline; empty if none

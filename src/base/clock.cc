@@ -156,17 +156,16 @@ std::string format_time(UnixMs time_ms) {
   const CivilDate date = civil_from_days(days);
   char text[64];
   std::snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
-                static_cast<int>(date.year), date.month, date.day,
-                static_cast<int>(ms / 3'600'000), static_cast<int>(ms / 60'000 % 60),
-                static_cast<int>(ms / 1000 % 60), static_cast<int>(ms % 1000));
+                static_cast<int>(date.year), date.month, date.day, static_cast<int>(ms / 3'600'000),
+                static_cast<int>(ms / 60'000 % 60), static_cast<int>(ms / 1000 % 60),
+                static_cast<int>(ms % 1000));
   return text;
 }
 
 Result<UnixMs> parse_time(std::string_view text) {
   UnixMs time_ms = 0;
   if (!read_time(text, time_ms)) {
-    return fail(Code::kInvalid,
-                "not a time: \"" + std::string(text.substr(0, 64)) + "\"",
+    return fail(Code::kInvalid, "not a time: \"" + std::string(text.substr(0, 64)) + "\"",
                 "write it as 2026-11-30T14:36:05Z");
   }
   return time_ms;

@@ -51,9 +51,13 @@ TEST(DigestTest, Hex) {
 
 // RFC 4648, section 10.
 TEST(DigestTest, Base64Vectors) {
-  const std::pair<const char*, const char*> kVectors[] = {
-      {"", ""},         {"f", "Zg=="},         {"fo", "Zm8="},        {"foo", "Zm9v"},
-      {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
+  const std::pair<const char*, const char*> kVectors[] = {{"", ""},
+                                                          {"f", "Zg=="},
+                                                          {"fo", "Zm8="},
+                                                          {"foo", "Zm9v"},
+                                                          {"foob", "Zm9vYg=="},
+                                                          {"fooba", "Zm9vYmE="},
+                                                          {"foobar", "Zm9vYmFy"}};
   for (const auto& [bytes, text] : kVectors) {
     EXPECT_EQ(base64_encode(bytes), text);
     EXPECT_EQ(base64_decode(text).value(), bytes);
@@ -64,8 +68,8 @@ TEST(DigestTest, Base64Vectors) {
 }
 
 TEST(DigestTest, Base64Refuses) {
-  for (const char* text : {"Zg", "Zg=", "Zg==Zg==", "Z===", "====", "Zh==", "Zm9=", "Z-==", "Zg =",
-                           "Zg==\n"}) {
+  for (const char* text :
+       {"Zg", "Zg=", "Zg==Zg==", "Z===", "====", "Zh==", "Zm9=", "Z-==", "Zg =", "Zg==\n"}) {
     EXPECT_FALSE(base64_decode(text)) << text;
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expected failures: one value type, ten stable codes, and the one table that names them on every wire.
+// Expected failures: one value type, ten stable codes, and the one table that names them on every
+// wire.
 #pragma once
 
 #include <expected>
@@ -44,8 +45,14 @@ struct [[nodiscard]] Error {
   std::string hint;
   std::string field;  // path of the offending input field, "spec.resources.cpu"
 
-  Error with_hint(std::string text) && { hint = std::move(text); return std::move(*this); }
-  Error with_field(std::string path) && { field = std::move(path); return std::move(*this); }
+  Error with_hint(std::string text) && {
+    hint = std::move(text);
+    return std::move(*this);
+  }
+  Error with_field(std::string path) && {
+    field = std::move(path);
+    return std::move(*this);
+  }
   /// "message; hint", for logs and terminals.
   std::string text() const;
 };
@@ -56,8 +63,7 @@ using Status = Result<void>;
 
 inline std::unexpected<Error> fail(Code code, std::string message, std::string hint = {},
                                    std::string field = {}) {
-  return std::unexpected(
-      Error{code, std::move(message), std::move(hint), std::move(field)});
+  return std::unexpected(Error{code, std::move(message), std::move(hint), std::move(field)});
 }
 inline std::unexpected<Error> fail(Error error) { return std::unexpected(std::move(error)); }
 
@@ -78,22 +84,22 @@ Error errno_error(std::string_view doing, int error_number);
 
 }  // namespace takt
 
-#define TAKT_CHECK(condition, message) \
-  (static_cast<bool>(condition)        \
-       ? static_cast<void>(0)          \
-       : ::takt::check_failed(#condition, message, __FILE__, __LINE__))
+#define TAKT_CHECK(condition, message)                 \
+  (static_cast<bool>(condition) ? static_cast<void>(0) \
+                                : ::takt::check_failed(#condition, message, __FILE__, __LINE__))
 
 #define TAKT_CONCAT_(a, b) a##b
 #define TAKT_CONCAT(a, b) TAKT_CONCAT_(a, b)
 /// Returns the error of `expr` from this function, if it has one.
-#define TAKT_RETURN_IF_ERROR(expr)                                          \
-  do {                                                                      \
-    if (auto status_ = (expr); !status_) [[unlikely]]                       \
-      return std::unexpected(std::move(status_).error());                   \
+#define TAKT_RETURN_IF_ERROR(expr)                        \
+  do {                                                    \
+    if (auto status_ = (expr); !status_) [[unlikely]]     \
+      return std::unexpected(std::move(status_).error()); \
   } while (false)
 /// `TAKT_ASSIGN(auto value, compute())`: the value, or return the error.
 #define TAKT_ASSIGN(target, expr) TAKT_ASSIGN_(TAKT_CONCAT(result_, __LINE__), target, expr)
-#define TAKT_ASSIGN_(result, target, expr)                                  \
-  auto result = (expr);                                                     \
-  if (!result) [[unlikely]] return std::unexpected(std::move(result).error()); \
+#define TAKT_ASSIGN_(result, target, expr)             \
+  auto result = (expr);                                \
+  if (!result) [[unlikely]]                            \
+    return std::unexpected(std::move(result).error()); \
   target = std::move(*result)

@@ -9,10 +9,9 @@
 namespace takt {
 namespace {
 
-constexpr Code kAllCodes[] = {Code::kInvalid,  Code::kUnauthenticated, Code::kDenied,
-                              Code::kNotFound, Code::kConflict,        Code::kTooLarge,
-                              Code::kExhausted, Code::kInternal,       Code::kUnavailable,
-                              Code::kTimeout};
+constexpr Code kAllCodes[] = {
+    Code::kInvalid,  Code::kUnauthenticated, Code::kDenied,   Code::kNotFound,    Code::kConflict,
+    Code::kTooLarge, Code::kExhausted,       Code::kInternal, Code::kUnavailable, Code::kTimeout};
 
 TEST(ErrorTest, EveryCodeHasItsNamesAndComesBackByName) {
   std::set<std::string_view> names;
@@ -48,8 +47,8 @@ TEST(ErrorTest, TextJoinsMessageAndHint) {
 }
 
 TEST(ErrorTest, WhilePutsContextBefore) {
-  const Result<int> result =
-      Result<int>(fail(Code::kNotFound, "no file", "make one")).transform_error(while_("loading x"));
+  const Result<int> result = Result<int>(fail(Code::kNotFound, "no file", "make one"))
+                                 .transform_error(while_("loading x"));
   EXPECT_EQ(result.error().message, "loading x: no file");
   EXPECT_EQ(result.error().hint, "make one");
 }

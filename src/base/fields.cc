@@ -58,12 +58,12 @@ std::string with_article(std::string_view type) {
 
 }  // namespace
 
-Fields::Fields(const Value& object, std::string path)
-    : object_(&object), path_(std::move(path)) {
+Fields::Fields(const Value& object, std::string path) : object_(&object), path_(std::move(path)) {
   if (object.is_object()) return;
   const std::string what = path_.empty() ? "the document" : path_;
-  status_ = fail(Code::kInvalid,
-                 what + ": must be an object, got " + std::string(word_for_type(object)), {}, path_);
+  status_ =
+      fail(Code::kInvalid, what + ": must be an object, got " + std::string(word_for_type(object)),
+           {}, path_);
 }
 
 std::string Fields::path_of(std::string_view key) const {
@@ -118,10 +118,10 @@ std::int64_t Fields::integer(std::string_view key, std::int64_t fallback, std::i
   if (member == nullptr) return fallback;
   const std::int64_t value = member->as_int();
   if (value < min || value > max) {
-    const std::string range =
-        max == INT64_MAX   ? "must be at least " + std::to_string(min)
-        : min == INT64_MIN ? "must be at most " + std::to_string(max)
-                           : "must be " + std::to_string(min) + ".." + std::to_string(max);
+    const std::string range = max == INT64_MAX ? "must be at least " + std::to_string(min)
+                              : min == INT64_MIN
+                                  ? "must be at most " + std::to_string(max)
+                                  : "must be " + std::to_string(min) + ".." + std::to_string(max);
     reject(key, range + ", got " + std::to_string(value));
     return fallback;
   }

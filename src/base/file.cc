@@ -41,7 +41,7 @@ void make_folders_writable(const fs::path& root) {
 }
 
 struct ::flock whole_file_lock() {
-  struct ::flock lock {};
+  struct ::flock lock{};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   return lock;
@@ -73,7 +73,7 @@ Status write_file_durably(const fs::path& path, std::string_view bytes, unsigned
 Result<std::string> read_file(const fs::path& path, std::size_t bytes_max) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return fail(errno_error("opening " + path.string(), errno));
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file.get(), &info) != 0) return fail(errno_error("reading " + path.string(), errno));
   std::string bytes;
   std::size_t used = 0;
@@ -104,7 +104,7 @@ Status make_dirs(const fs::path& path, unsigned mode) {
     made /= part;
     if (::mkdir(made.c_str(), mode) == 0) continue;
     const int error_number = errno;
-    struct stat info {};
+    struct stat info{};
     if (::stat(made.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;
     return fail(errno_error("creating the folder " + made.string(), error_number));
   }

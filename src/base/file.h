@@ -20,7 +20,10 @@ class Fd {
   ~Fd() { reset(); }
   Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Fd& operator=(Fd&& other) noexcept {
-    if (this != &other) { reset(); fd_ = std::exchange(other.fd_, -1); }
+    if (this != &other) {
+      reset();
+      fd_ = std::exchange(other.fd_, -1);
+    }
     return *this;
   }
   int get() const { return fd_; }

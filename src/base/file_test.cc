@@ -24,7 +24,7 @@ TEST(FileTest, WritesDurablyAndReadsBack) {
   ASSERT_TRUE(write_file_durably(path, "one"));
   ASSERT_TRUE(write_file_durably(path, "two", 0600));
   EXPECT_EQ(read_file(path).value(), "two");
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(::stat(path.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
   EXPECT_EQ(count_items(dir.path()), 1u) << "no temporary file stays";

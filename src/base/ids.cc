@@ -89,8 +89,9 @@ Status check_alias(std::string_view alias) {
       is_all_digits(alias) ||
       ((alias.front() == 'v' || alias.front() == 'V') && is_all_digits(alias.substr(1)));
   std::string lower(alias);
-  std::ranges::transform(lower, lower.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
   if (looks_like_version || lower == "latest") {
     return fail(Code::kInvalid, "alias " + quoted(alias) + " could be mistaken for a version",
                 "choose a word, as in production");

@@ -20,12 +20,12 @@ struct Id {
   bool empty() const { return value.empty(); }
 };
 
-using ProjectId = Id<struct ProjectTag>;    // the project's name
-using UserId = Id<struct UserTag>;          // the user's name
-using TokenId = Id<struct TokenTag>;        // public part of a token
-using RunId = Id<struct RunTag>;            // 32 lower-case hex digits
+using ProjectId = Id<struct ProjectTag>;        // the project's name
+using UserId = Id<struct UserTag>;              // the user's name
+using TokenId = Id<struct TokenTag>;            // public part of a token
+using RunId = Id<struct RunTag>;                // 32 lower-case hex digits
 using ExperimentId = Id<struct ExperimentTag>;  // decimal text, as MLflow has it
-using Digest = Id<struct DigestTag>;        // SHA-256, 64 lower-case hex digits
+using Digest = Id<struct DigestTag>;            // SHA-256, 64 lower-case hex digits
 
 /// Jobs are numbered per server, 1, 2, 3 …
 struct JobId {
@@ -43,7 +43,8 @@ struct VersionId {
 struct DatasetVersionId : VersionId {};
 struct ModelVersionId : VersionId {};
 
-/// A thing as text: kind and path, `dataset/digits@3`. The one form in events, lineage and `takt why`.
+/// A thing as text: kind and path, `dataset/digits@3`. The one form in events, lineage and `takt
+/// why`.
 struct Ref {
   std::string kind;
   std::string path;

@@ -53,7 +53,8 @@ TEST(IdsTest, ChecksNames) {
   }
   EXPECT_TRUE(check_name("name", std::string(128, 'a')));
   EXPECT_FALSE(check_name("name", std::string(129, 'a')));
-  for (const char* name : {"", ".hidden", "-x", "_x", "a/b", "a b", "a@1", "ä", "a\n", "..", "a\\b"}) {
+  for (const char* name :
+       {"", ".hidden", "-x", "_x", "a/b", "a b", "a@1", "ä", "a\n", "..", "a\\b"}) {
     EXPECT_EQ(check_name("name", name).error().code, Code::kInvalid) << name;
   }
   EXPECT_EQ(check_name("dataset name", "a b").error().message,

@@ -184,7 +184,8 @@ class JsonParser {
     constexpr std::string_view kMeaning = "\"\\/\b\f\n\r\t";
     ++at_;
     const char letter = peek();
-    if (const std::size_t index = kLetters.find(letter); index != std::string_view::npos && letter) {
+    if (const std::size_t index = kLetters.find(letter);
+        index != std::string_view::npos && letter) {
       out += kMeaning[index];
       ++at_;
       return true;
@@ -208,7 +209,8 @@ class JsonParser {
 
   bool read_hex4(std::uint32_t& unit) {
     const std::string_view digits = text_.substr(at_, 4);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
     if (digits.size() != 4 || error != std::errc{} || end != digits.data() + 4) {
       return stop("expected four hex digits");
     }
@@ -290,7 +292,8 @@ void dump_string(std::string& out, std::string_view text) {
     const auto c = static_cast<unsigned char>(text.front());
     std::size_t size = 1;
     if (c >= 0x80) {
-      // What is no UTF-8 (a file name, a program's output) becomes U+FFFD, so that the dump is JSON.
+      // What is no UTF-8 (a file name, a program's output) becomes U+FFFD, so that the dump is
+      // JSON.
       size = utf8_char_size(text);
       out.append(size == 0 ? "\xef\xbf\xbd" : text.substr(0, size));
       if (size == 0) size = 1;

@@ -63,7 +63,10 @@ TEST(JsonTest, RandomDoublesAreExact) {
 }
 
 TEST(JsonTest, BadUtf8IsReplacedOnTheWayOut) {
-  EXPECT_EQ(dump_json(Value("a\xff" "b")), "\"a\xef\xbf\xbd" "b\"");
+  EXPECT_EQ(dump_json(Value("a\xff"
+                            "b")),
+            "\"a\xef\xbf\xbd"
+            "b\"");
   EXPECT_EQ(dump_json(Value(std::string_view("\0\x7f", 2))), "\"\\u0000\\u007f\"");
 }
 

@@ -17,9 +17,17 @@ void log_setup(LogLevel level, LogFormat format);
 bool log_enabled(LogLevel level);
 void log_write(LogLevel level, std::string_view message, Object fields);
 
-inline void log_debug(std::string_view m, Object f = {}) { log_write(LogLevel::kDebug, m, std::move(f)); }
-inline void log_info(std::string_view m, Object f = {}) { log_write(LogLevel::kInfo, m, std::move(f)); }
-inline void log_warn(std::string_view m, Object f = {}) { log_write(LogLevel::kWarn, m, std::move(f)); }
-inline void log_error(std::string_view m, Object f = {}) { log_write(LogLevel::kError, m, std::move(f)); }
+inline void log_debug(std::string_view m, Object f = {}) {
+  log_write(LogLevel::kDebug, m, std::move(f));
+}
+inline void log_info(std::string_view m, Object f = {}) {
+  log_write(LogLevel::kInfo, m, std::move(f));
+}
+inline void log_warn(std::string_view m, Object f = {}) {
+  log_write(LogLevel::kWarn, m, std::move(f));
+}
+inline void log_error(std::string_view m, Object f = {}) {
+  log_write(LogLevel::kError, m, std::move(f));
+}
 
 }  // namespace takt

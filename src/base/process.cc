@@ -86,8 +86,8 @@ int set_attributes(SpawnSettings& settings, bool new_session) {
   sigfillset(&all);
   posix_spawnattr_setsigmask(&settings.attributes, &none);
   posix_spawnattr_setsigdefault(&settings.attributes, &all);
-  const int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                    (new_session ? POSIX_SPAWN_SETSID : 0);
+  const int flags =
+      POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (new_session ? POSIX_SPAWN_SETSID : 0);
   return posix_spawnattr_setflags(&settings.attributes, static_cast<short>(flags));
 }
 
@@ -96,7 +96,9 @@ Error explain_failed_spawn(const ProcessSpec& spec, int error_number) {
   std::error_code ignored;
   if (!spec.folder.empty() && !std::filesystem::is_directory(spec.folder, ignored)) {
     return Error{Code::kNotFound,
-                 "starting " + spec.command[0] + ": no such folder: " + spec.folder.string(), {}, {}};
+                 "starting " + spec.command[0] + ": no such folder: " + spec.folder.string(),
+                 {},
+                 {}};
   }
   return errno_error("starting " + spec.command[0], error_number);
 }
@@ -184,9 +186,9 @@ Result<pid_t> spawn(const ProcessSpec& spec) {
   const std::vector<std::string> environment =
       spec.inherit_environment ? inherited_environment(spec.environment) : spec.environment;
   pid_t pid = -1;
-  error_number = ::posix_spawnp(&pid, spec.command[0].c_str(), &settings.actions,
-                                &settings.attributes, pointers_to(spec.command).data(),
-                                pointers_to(environment).data());
+  error_number =
+      ::posix_spawnp(&pid, spec.command[0].c_str(), &settings.actions, &settings.attributes,
+                     pointers_to(spec.command).data(), pointers_to(environment).data());
   if (error_number != 0) return fail(explain_failed_spawn(spec, error_number));
   return pid;
 }

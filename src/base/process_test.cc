@@ -49,7 +49,8 @@ TEST(ProcessTest, TimeoutKillsTheWholeGroup) {
   const pid_t child = static_cast<pid_t>(std::stol(read_file(pid_file).value()));
   // The orphan is reaped by init in its own time; a zombie is dead enough.
   for (int i = 0; i < 2000 && ::kill(child, 0) == 0; ++i) {
-    if (read_file("/proc/" + std::to_string(child) + "/stat").value_or(") Z").contains(") Z")) break;
+    if (read_file("/proc/" + std::to_string(child) + "/stat").value_or(") Z").contains(") Z"))
+      break;
     system_clock().sleep_ms(5);
   }
   const std::string stat =
@@ -70,8 +71,7 @@ TEST(ProcessTest, FolderAndEnvironment) {
   spec.command = {"sh", "-c", "pwd; echo $TAKT_TEST_A$TAKT_TEST_B"};
   spec.folder = dir.path();
   spec.environment = {"TAKT_TEST_A=1", "TAKT_TEST_B=2"};
-  EXPECT_EQ(run(spec, 20'000)->output,
-            std::filesystem::canonical(dir.path()).string() + "\n12\n");
+  EXPECT_EQ(run(spec, 20'000)->output, std::filesystem::canonical(dir.path()).string() + "\n12\n");
   spec.command = {"/usr/bin/env"};
   spec.inherit_environment = false;
   EXPECT_EQ(run(spec, 20'000)->output, "TAKT_TEST_A=1\nTAKT_TEST_B=2\n");
@@ -89,15 +89,14 @@ TEST(ProcessTest, InheritedVariablesAreOverridden) {
 TEST(ProcessTest, ChildrenInheritNoDescriptorsAndNoSignalState) {
   const Fd leaked(::open("/dev/null", O_RDONLY));  // without O_CLOEXEC
   ASSERT_TRUE(leaked);
-  struct sigaction ignore {};
-  struct sigaction before {};
+  struct sigaction ignore{};
+  struct sigaction before{};
   ignore.sa_handler = SIG_IGN;
   ASSERT_EQ(::sigaction(SIGPIPE, &ignore, &before), 0);
   const Completed done =
       run_shell("ls /proc/self/fd | wc -l; grep -E 'SigIgn|SigBlk' /proc/self/status").value();
   ::sigaction(SIGPIPE, &before, nullptr);
-  EXPECT_EQ(done.output,
-            "4\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+  EXPECT_EQ(done.output, "4\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
 }
 
 TEST(ProcessTest, StandardInput) {

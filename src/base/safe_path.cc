@@ -60,8 +60,10 @@ int open_beneath(int root, const std::string& path, int flags, unsigned mode) {
 
 Error open_error(std::string_view doing, const std::string& path, int error_number) {
   if (error_number == ELOOP || error_number == EXDEV) {
-    return Error{Code::kDenied, shown_path(path) + " leads through a symbolic link",
-                 "symbolic links are not followed here", {}};
+    return Error{Code::kDenied,
+                 shown_path(path) + " leads through a symbolic link",
+                 "symbolic links are not followed here",
+                 {}};
   }
   return errno_error(std::string(doing) + " " + shown_path(path), error_number);
 }
@@ -115,7 +117,7 @@ Result<Fd> SafePath::open_read() const {
   // Non-blocking, so that a pipe in place of a file cannot hang us before the check.
   Fd file(open_beneath(root_->get(), relative_, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0));
   if (!file) return fail(open_error("opening", relative_, errno));
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file.get(), &info) != 0) return fail(open_error("reading", relative_, errno));
   if (!S_ISREG(info.st_mode)) {
     return fail(Code::kInvalid, shown_path(relative_) + " is not a regular file");

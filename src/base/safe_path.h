@@ -16,7 +16,8 @@ class SafePath;
 class SafeRoot {
  public:
   static Result<SafeRoot> open(const std::filesystem::path& folder);
-  /// kInvalid, naming the path, when it is empty, absolute, has `..`, a back-slash or control characters.
+  /// kInvalid, naming the path, when it is empty, absolute, has `..`, a back-slash or control
+  /// characters.
   Result<SafePath> resolve(std::string_view relative) const;
 
  private:

@@ -11,9 +11,9 @@ namespace takt {
 namespace {
 
 TEST(SafePathTest, OrdinaryPathsPass) {
-  for (const char* path :
-       {"a", "a/b/c", "a.b", "..a", "a..", "...", ".hidden", "a b", "ä/你好", "a/..b/c", "C:", "~",
-        "-rf", "%2e%2e", "a%2fb", "&lt;", "con", "a/b.tar.gz", "$HOME", "`x`"}) {
+  for (const char* path : {"a",     "a/b/c",  "a.b",     "..a",        "a..",   "...", ".hidden",
+                           "a b",   "ä/你好", "a/..b/c", "C:",         "~",     "-rf", "%2e%2e",
+                           "a%2fb", "&lt;",   "con",     "a/b.tar.gz", "$HOME", "`x`"}) {
     EXPECT_TRUE(check_relative_path(path)) << path;
   }
 }
@@ -60,8 +60,9 @@ TEST(SafePathTest, TraversalSpellingsAreRefused) {
       "a\tb",
       "a\x7f",
       "\x1b[31m",
-      "\xc0\xae\xc0\xae/a",          // overlong dots
-      "\xc0\xaf" "etc",              // overlong slash
+      "\xc0\xae\xc0\xae/a",  // overlong dots
+      "\xc0\xaf"
+      "etc",                         // overlong slash
       "\xe0\x80\xae\xe0\x80\xae/a",  // overlong dots, three bytes
       "a\xff",
       "\xed\xa0\x80",
@@ -124,7 +125,8 @@ TEST_F(SafeRootTest, SymbolicLinksAreNotFollowed) {
   link("in", "folder");
   link("loop", "loop");
   link("/proc/self/root", "magic");
-  for (const char* path : {"out", "etc/passwd", "inside", "folder/file", "loop", "magic/etc/passwd"}) {
+  for (const char* path :
+       {"out", "etc/passwd", "inside", "folder/file", "loop", "magic/etc/passwd"}) {
     EXPECT_EQ(read_error(path), Code::kDenied) << path;
   }
   EXPECT_EQ(root_.resolve("out")->open_read().error().text(),

@@ -17,7 +17,7 @@ std::string quoted_amount(std::string_view text) { return "\"" + shorten(text, 4
 
 // A decimal number off the front of a text: digits, and at most 18 of them.
 struct Decimal {
-  std::int64_t digits = 0;     // without the point
+  std::int64_t digits = 0;            // without the point
   std::int64_t fraction_divisor = 1;  // 10 to the number of digits after the point
 };
 

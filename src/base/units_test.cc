@@ -17,8 +17,7 @@ TEST(UnitsTest, Cpu) {
                            "99999999999999999999", "1000001"}) {
     EXPECT_FALSE(parse_cpu(text)) << text;
   }
-  EXPECT_EQ(parse_cpu("two").error().text(),
-            "not an amount of CPU: \"two\"; write 500m, 0.5 or 2");
+  EXPECT_EQ(parse_cpu("two").error().text(), "not an amount of CPU: \"two\"; write 500m, 0.5 or 2");
   EXPECT_EQ(format_cpu(500), "500m");
   EXPECT_EQ(format_cpu(2000), "2");
   EXPECT_EQ(format_cpu(0), "0");
@@ -54,8 +53,8 @@ TEST(UnitsTest, Durations) {
   EXPECT_EQ(parse_duration_ms("7d").value(), 604'800'000);
   EXPECT_EQ(parse_duration_ms("1m1s1ms").value(), 61'001);
   EXPECT_EQ(parse_duration_ms("0s").value(), 0);
-  for (const char* text : {"", "10", "m", "-1s", "1s1m", "1s1s", "1 s", "0.0001s", "1w",
-                           "999999999999999999d"}) {
+  for (const char* text :
+       {"", "10", "m", "-1s", "1s1m", "1s1s", "1 s", "0.0001s", "1w", "999999999999999999d"}) {
     EXPECT_FALSE(parse_duration_ms(text)) << text;
   }
   EXPECT_EQ(parse_duration_ms("10").error().text(),

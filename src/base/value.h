@@ -48,7 +48,8 @@ class Value {
   /// "null", "boolean", "integer", "number", "string", "array", "object"
   std::string_view type_name() const;
 
-  // The as_ functions need the type to be right (checked, aborts): test with is_ first, or use Fields.
+  // The as_ functions need the type to be right (checked, aborts): test with is_ first, or use
+  // Fields.
   bool as_bool() const { return get<bool>(); }
   std::int64_t as_int() const { return get<std::int64_t>(); }
   double as_number() const { return is_int() ? static_cast<double>(as_int()) : get<double>(); }
@@ -98,11 +99,13 @@ std::string dump_json_pretty(const Value& value);
 /// One YAML (or JSON) document; no anchors or tags beyond the core schema; kInvalid names the line.
 Result<Value> parse_yaml(std::string_view text, const ParseLimits& limits = {});
 /// Several documents separated by `---`.
-Result<std::vector<Value>> parse_yaml_documents(std::string_view text, const ParseLimits& limits = {});
+Result<std::vector<Value>> parse_yaml_documents(std::string_view text,
+                                                const ParseLimits& limits = {});
 
 /// Reads the fields of one object with exact errors, and refuses those that nobody asked for.
 ///   Fields f(value, "spec.resources");
-///   cpu = f.text("cpu", "100m"); gpus = f.integer("gpus", 0, 0, 64); TAKT_RETURN_IF_ERROR(f.done());
+///   cpu = f.text("cpu", "100m"); gpus = f.integer("gpus", 0, 0, 64);
+///   TAKT_RETURN_IF_ERROR(f.done());
 /// The first error is kept and given by done(); later getters return their fallback.
 class Fields {
  public:
@@ -113,7 +116,8 @@ class Fields {
   std::string text(std::string_view key, std::string_view fallback);
   /// A text or a number as text: for amounts that people write either way (`cpu: 500m`, `cpu: 1`).
   std::string amount(std::string_view key, std::string_view fallback);
-  std::int64_t integer(std::string_view key, std::int64_t fallback, std::int64_t min, std::int64_t max);
+  std::int64_t integer(std::string_view key, std::int64_t fallback, std::int64_t min,
+                       std::int64_t max);
   double number(std::string_view key, double fallback);
   bool boolean(std::string_view key, bool fallback);
   const Array& array(std::string_view key);    // empty when absent
@@ -138,7 +142,8 @@ class Fields {
   Status status_;
 };
 
-/// The candidate closest to `word` by edit distance, or "" when none is near (distance > 1/2 length).
+/// The candidate closest to `word` by edit distance, or "" when none is near (distance > 1/2
+/// length).
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace takt

@@ -21,7 +21,8 @@ TEST(ValueTest, HoldsEachType) {
 }
 
 TEST(ValueTest, ReadsMembersWithFallbacks) {
-  const Value value(Object{{"text", "a"}, {"count", 3}, {"share", 0.5}, {"on", true}, {"no", Value()}});
+  const Value value(
+      Object{{"text", "a"}, {"count", 3}, {"share", 0.5}, {"on", true}, {"no", Value()}});
   EXPECT_EQ(value.text_or("text", "z"), "a");
   EXPECT_EQ(value.text_or("count", "z"), "z");
   EXPECT_EQ(value.int_or("count", 9), 3);

@@ -114,6 +114,7 @@ class DocumentBuilder final : public YAML::EventHandler {
 
   Value take_document() { return std::move(document_); }
   const std::string& error() const { return error_; }
+  const YAML::Mark& start() const { return mark_; }
 
   void OnDocumentStart(const YAML::Mark& mark) override { mark_ = mark; }
   void OnDocumentEnd() override {}
@@ -180,8 +181,8 @@ class DocumentBuilder final : public YAML::EventHandler {
             YAML::anchor_t anchor, Value empty) {
     if (!may_go_on(mark, anchor)) return;
     if (wants_key()) return stop(mark, "a key must be text");
-    const bool is_core_tag = tag.starts_with(kCoreTagPrefix) &&
-                             tag.substr(kCoreTagPrefix.size()) == kind;
+    const bool is_core_tag =
+        tag.starts_with(kCoreTagPrefix) && tag.substr(kCoreTagPrefix.size()) == kind;
     if (!tag.empty() && tag != "?" && tag != "!" && !is_core_tag) {
       return stop(mark, "tag " + shorten(tag, 80) + " is not supported");
     }
@@ -226,7 +227,7 @@ class DocumentBuilder final : public YAML::EventHandler {
   }
 
   int depth_max_;
-  YAML::Mark mark_;
+  YAML::Mark mark_ = YAML::Mark::null_mark();
   std::vector<Frame> stack_;
   Value document_;
   std::string error_;
@@ -258,10 +259,16 @@ Result<std::vector<Value>> read_documents(std::string_view text, const ParseLimi
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
+    YAML::Mark start = YAML::Mark::null_mark();
     for (;;) {
       DocumentBuilder builder(limits.depth_max);
       if (!parser.HandleNextDocument(builder)) return documents;
       if (!builder.error().empty()) return fail(Code::kInvalid, builder.error());
+      // At a stray `}` or `]` yaml-cpp gives empty documents for ever, without moving on.
+      if (builder.start().pos == start.pos && !start.is_null()) {
+        return fail(Code::kInvalid, place_of(start.line, start.column) + "nothing may stand here");
+      }
+      start = builder.start();
       documents.push_back(builder.take_document());
     }
   } catch (const YAML::Exception& error) {

@@ -43,8 +43,8 @@ GitState git_state(const std::filesystem::path& folder) {
   GitState state;
   state.commit = trim_line_end(ask_git(folder, {"rev-parse", "--verify", "HEAD"}));
   if (state.commit.empty()) return {};
-  state.remote = without_credentials(
-      trim_line_end(ask_git(folder, {"config", "--get", "remote.origin.url"})));
+  state.remote =
+      without_credentials(trim_line_end(ask_git(folder, {"config", "--get", "remote.origin.url"})));
   state.diff = ask_git(folder, {"diff", "HEAD", "--no-color", "--no-ext-diff", "--no-textconv",
                                 "--binary", "--", "."});
   return state;

@@ -11,7 +11,8 @@ namespace takt::content {
 /// A pattern of shell wildcards, matched in time proportional to pattern × text.
 class Glob {
  public:
-  /// `spans_folders`: `/` is a separator that only `**` crosses; else it is a character like others.
+  /// `spans_folders`: `/` is a separator that only `**` crosses; else it is a character like
+  /// others.
   Glob(std::string_view pattern, bool spans_folders);
   bool matches(std::string_view text) const;
 

@@ -60,7 +60,10 @@ TEST(IgnoreTest, CommentsSpacesAndEscapes) {
   EXPECT_TRUE(ignores("a   \n", "a"));
   EXPECT_TRUE(ignores("a\\ \n", "a "));
   EXPECT_TRUE(ignores("a\r\n", "a"));
-  EXPECT_TRUE(ignores("\xef\xbb\xbf" "a\n", "a"));
+  EXPECT_TRUE(
+      ignores("\xef\xbb\xbf"
+              "a\n",
+              "a"));
   EXPECT_FALSE(ignores("\n\n!\n/\n", "a"));
   EXPECT_FALSE(ignores("a\\", "a"));
 }
@@ -131,8 +134,9 @@ TEST(IgnoreTest, AgreesWithGit) {
         ours = parsed.is_ignored(path.substr(0, slash), true);
       }
       ours = ours || parsed.is_ignored(path, false);
-      ASSERT_EQ(ours, git_ignores) << "seed " << seed << " round " << round << " path " << path
-                                   << " rules:\n" << rules;
+      ASSERT_EQ(ours, git_ignores)
+          << "seed " << seed << " round " << round << " path " << path << " rules:\n"
+          << rules;
     }
   }
 }

@@ -107,10 +107,8 @@ std::int64_t Manifest::total_bytes() const {
 }
 
 const Entry* Manifest::find(std::string_view path) const {
-  const auto found =
-      std::ranges::lower_bound(entries, path, {}, [](const Entry& e) -> std::string_view {
-        return e.path;
-      });
+  const auto found = std::ranges::lower_bound(
+      entries, path, {}, [](const Entry& e) -> std::string_view { return e.path; });
   return found == entries.end() || found->path != path ? nullptr : &*found;
 }
 

@@ -36,7 +36,9 @@ Digest manifest_digest(const Manifest& manifest);
 
 struct ManifestDiff {
   std::vector<Entry> added, removed;
-  struct Changed { Entry before, after; };
+  struct Changed {
+    Entry before, after;
+  };
   std::vector<Changed> changed;
 };
 ManifestDiff diff_manifests(const Manifest& before, const Manifest& after);

@@ -11,8 +11,8 @@ Entry entry(std::string path, std::int64_t size = 1, bool executable = false) {
 }
 
 Manifest sample() {
-  return make_manifest({entry("run.sh", 120, true), entry("data/b.txt", 0), entry("data/a b.txt", 7),
-                        entry("data.txt"), entry("ä/你好")})
+  return make_manifest({entry("run.sh", 120, true), entry("data/b.txt", 0),
+                        entry("data/a b.txt", 7), entry("data.txt"), entry("ä/你好")})
       .value();
 }
 
@@ -40,8 +40,7 @@ TEST(ManifestTest, TextIsStable) {
             "takt manifest 1\n"
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 - 0 a/b\n"
             "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae x 3 run.sh\n");
-  EXPECT_EQ(manifest_digest(manifest).value,
-            sha256(render_manifest(manifest)).value);
+  EXPECT_EQ(manifest_digest(manifest).value, sha256(render_manifest(manifest)).value);
   EXPECT_EQ(render_manifest(Manifest{}), "takt manifest 1\n");
   EXPECT_TRUE(parse_manifest("takt manifest 1\n")->entries.empty());
 }
@@ -108,9 +107,9 @@ TEST(ManifestTest, EveryChangedByteIsRefusedOrAnotherTree) {
 
 TEST(ManifestTest, Diff) {
   const Manifest before = make_manifest({entry("a"), entry("b"), entry("c"), entry("e")}).value();
-  const Manifest after =
-      make_manifest({entry("a"), entry("b", 1, true), entry("d"), Entry{"e", 1, false, sha256("x")}})
-          .value();
+  const Manifest after = make_manifest({entry("a"), entry("b", 1, true), entry("d"),
+                                        Entry{"e", 1, false, sha256("x")}})
+                             .value();
   const ManifestDiff diff = diff_manifests(before, after);
   ASSERT_EQ(diff.added.size(), 1u);
   EXPECT_EQ(diff.added[0].path, "d");

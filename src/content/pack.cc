@@ -96,8 +96,8 @@ struct FreeContext {
 bool decompress(std::string_view payload, std::size_t raw_bytes, std::string& raw) {
   thread_local const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
   raw.resize(raw_bytes);
-  const std::size_t got = ZSTD_decompressDCtx(context.get(), raw.data(), raw.size(), payload.data(),
-                                              payload.size());
+  const std::size_t got =
+      ZSTD_decompressDCtx(context.get(), raw.data(), raw.size(), payload.data(), payload.size());
   return ZSTD_isError(got) == 0 && got == raw_bytes;
 }
 
@@ -204,9 +204,9 @@ struct PackReader::Impl {
 
   std::function<void(const PackRecord&)> on_record;
   State state = State::kStart;
-  std::string buffer;      // bytes that came and are not consumed yet
-  std::size_t used = 0;    // consumed ones at the front of it
-  std::int64_t offset = 0; // in the pack, of the next unconsumed byte
+  std::string buffer;       // bytes that came and are not consumed yet
+  std::size_t used = 0;     // consumed ones at the front of it
+  std::int64_t offset = 0;  // in the pack, of the next unconsumed byte
   std::vector<PackRecord> records;
   std::string footer;         // what must come, once the records ended
   std::size_t footer_at = 0;  // how much of it came
@@ -265,14 +265,13 @@ struct PackReader::Impl {
     const std::size_t size = kRecordHeaderBytes + header->payload_bytes;
     if (offset + static_cast<std::int64_t>(size) > kRecordsBytesMax) {
       state = State::kBroken;
-      return fail(Code::kTooLarge, "the pack is over the limit of " +
-                                       std::to_string(kPackBytesMax) + " bytes");
+      return fail(Code::kTooLarge,
+                  "the pack is over the limit of " + std::to_string(kPackBytesMax) + " bytes");
     }
     if (left().size() < size) return {};
     Result<std::string> raw = open_record(*header, left().substr(0, size));
     if (!raw) return broken(raw.error().message);
-    records.push_back(PackRecord{std::move(header->digest), offset,
-                                 static_cast<std::int64_t>(size),
+    records.push_back(PackRecord{std::move(header->digest), offset, static_cast<std::int64_t>(size),
                                  static_cast<std::int64_t>(raw->size())});
     on_record(records.back());
     consume(size);

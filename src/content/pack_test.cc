@@ -24,7 +24,8 @@ struct ReadPack {
 ReadPack read_pack(std::string_view pack, std::size_t piece = SIZE_MAX) {
   ReadPack read;
   PackReader reader([&](const PackRecord& record) { read.records.push_back(record); });
-  for (std::size_t at = 0; at < pack.size() && read.status; at += std::min(piece, pack.size() - at)) {
+  for (std::size_t at = 0; at < pack.size() && read.status;
+       at += std::min(piece, pack.size() - at)) {
     read.status = reader.feed(pack.substr(at, piece));
   }
   if (read.status) read.status = reader.finish();
@@ -56,9 +57,8 @@ TEST(PackTest, RoundTripsInPiecesOfAnySize) {
     ASSERT_TRUE(read.status) << read.status.error().message;
     ASSERT_EQ(read.records.size(), objects.size());
     for (const PackRecord& record : read.records) {
-      const std::string_view bytes =
-          std::string_view(pack).substr(static_cast<std::size_t>(record.offset),
-                                        static_cast<std::size_t>(record.stored_bytes));
+      const std::string_view bytes = std::string_view(pack).substr(
+          static_cast<std::size_t>(record.offset), static_cast<std::size_t>(record.stored_bytes));
       EXPECT_EQ(decode_record(bytes, record.digest).value(), objects.at(record.digest.value));
       EXPECT_EQ(record.raw_bytes,
                 static_cast<std::int64_t>(objects.at(record.digest.value).size()));
@@ -192,8 +192,8 @@ TEST(PackTest, RecordsAreCheckedWhenTheyAreRead) {
   ASSERT_TRUE(decode_record(bytes, record.digest));
   const Error other = decode_record(bytes, sha256("other")).error();
   EXPECT_EQ(other.code, Code::kInternal);
-  EXPECT_EQ(other.message,
-            "corrupted blob " + sha256("other").value + ": the record is of " + record.digest.value);
+  EXPECT_EQ(other.message, "corrupted blob " + sha256("other").value + ": the record is of " +
+                               record.digest.value);
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     std::string changed = bytes;
     changed[at] = static_cast<char>(changed[at] ^ 1);

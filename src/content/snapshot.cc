@@ -30,8 +30,8 @@ Result<Entry> read_stable(const SourceFile& file,
                           const std::function<void(std::string_view)>& take) {
   const Fd fd(::open(file.source.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (!fd) return fail(errno_error("opening " + file.source.string(), errno));
-  struct stat before {};
-  struct stat after {};
+  struct stat before{};
+  struct stat after{};
   if (::fstat(fd.get(), &before) != 0) {
     return fail(errno_error("reading " + file.source.string(), errno));
   }
@@ -61,7 +61,7 @@ Status write_entry(const Entry& entry, const SafePath& path, bool read_only,
                    const FetchToFile& fetch) {
   TAKT_ASSIGN(const Fd file, path.create(0600));
   TAKT_RETURN_IF_ERROR(fetch(entry.digest, file.get()).transform_error(while_(entry.path)));
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file.get(), &info) != 0) return fail(errno_error(entry.path, errno));
   if (info.st_size != entry.size) {
     return fail(Code::kInternal, entry.path + ": got " + std::to_string(info.st_size) +

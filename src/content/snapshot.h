@@ -25,8 +25,8 @@ struct WalkOptions {
   bool use_ignore_file = false;
   std::int64_t files_max = 5'000'000;
 };
-/// Regular files below `root` (a folder, or one file), sorted by path. Symlinks that leave the root,
-/// sockets and devices are refused by name.
+/// Regular files below `root` (a folder, or one file), sorted by path. Symlinks that leave the
+/// root, sockets and devices are refused by name.
 Result<std::vector<SourceFile>> walk(const std::filesystem::path& root, const WalkOptions& options);
 
 /// Reads once, hashing; notices a file that changed since the walk or changes while it is read
@@ -46,7 +46,7 @@ Status materialize(const Manifest& manifest, const std::filesystem::path& folder
 struct GitState {
   std::string commit;
   std::string remote;  // of origin, without credentials
-  std::string diff;  // uncommitted changes, unified
+  std::string diff;    // uncommitted changes, unified
 };
 GitState git_state(const std::filesystem::path& folder);
 

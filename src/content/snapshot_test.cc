@@ -190,7 +190,7 @@ class MaterializeTest : public SnapshotTest {
     };
   }
   unsigned mode_of(const std::string& path) {
-    struct stat info {};
+    struct stat info{};
     EXPECT_EQ(::stat(at(path).c_str(), &info), 0) << path;
     return info.st_mode & 0777;
   }
@@ -198,10 +198,9 @@ class MaterializeTest : public SnapshotTest {
 };
 
 TEST_F(MaterializeTest, WritesTheTreeAndWalksBackToIt) {
-  const Manifest manifest =
-      make_manifest({add("a.txt", "one"), add("b/c/d.txt", "two"), add("b/run", "three", true),
-                     add("b.txt", "")})
-          .value();
+  const Manifest manifest = make_manifest({add("a.txt", "one"), add("b/c/d.txt", "two"),
+                                           add("b/run", "three", true), add("b.txt", "")})
+                                .value();
   ASSERT_TRUE(materialize(manifest, at("out/tree"), false, fetch()));
   EXPECT_EQ(read_file(at("out/tree/b/c/d.txt")).value(), "two");
   EXPECT_EQ(mode_of("out/tree/a.txt"), 0644u);
@@ -226,11 +225,12 @@ TEST_F(MaterializeTest, WritesOverNothingAndThroughNoLink) {
   ASSERT_TRUE(make_dirs(at("elsewhere")));
   write("out/a", "mine");
   link("../elsewhere", "out/folder");
-  EXPECT_EQ(materialize(make_manifest({add("a", "1")}).value(), at("out"), false, fetch())
-                .error().code,
-            Code::kConflict);
+  EXPECT_EQ(
+      materialize(make_manifest({add("a", "1")}).value(), at("out"), false, fetch()).error().code,
+      Code::kConflict);
   EXPECT_EQ(read_file(at("out/a")).value(), "mine");
-  EXPECT_FALSE(materialize(make_manifest({add("folder/x", "1")}).value(), at("out"), false, fetch()));
+  EXPECT_FALSE(
+      materialize(make_manifest({add("folder/x", "1")}).value(), at("out"), false, fetch()));
   EXPECT_TRUE(fs::is_empty(at("elsewhere")));
   // A manifest that did not come through make_manifest is checked again.
   Manifest forged;

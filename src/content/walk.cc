@@ -49,7 +49,7 @@ class Walker {
     real_root_ = fs::canonical(root_, error).string();
     if (error) return fail(errno_error("opening " + root_.string(), error.value()));
     if (options_.use_ignore_file) TAKT_RETURN_IF_ERROR(load_ignore_rules());
-    struct stat info {};
+    struct stat info{};
     if (::stat(root_.c_str(), &info) != 0) return fail(errno_error(root_.string(), errno));
     TAKT_RETURN_IF_ERROR(enter_folder(root_, "", info));
     std::ranges::sort(files_, {}, &SourceFile::path);
@@ -92,7 +92,7 @@ class Walker {
   }
 
   Status visit(const fs::path& source, const std::string& path, const std::string& name) {
-    struct stat info {};
+    struct stat info{};
     if (::lstat(source.c_str(), &info) != 0) {
       return fail(errno_error("reading " + source.string(), errno));
     }
@@ -160,7 +160,7 @@ class Walker {
 }  // namespace
 
 Result<std::vector<SourceFile>> walk(const fs::path& root, const WalkOptions& options) {
-  struct stat info {};
+  struct stat info{};
   if (::stat(root.c_str(), &info) != 0) return fail(errno_error("opening " + root.string(), errno));
   if (S_ISDIR(info.st_mode)) return Walker(root, options).walk_folder();
   if (!S_ISREG(info.st_mode)) {

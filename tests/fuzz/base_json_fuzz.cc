@@ -15,6 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string dumped = takt::dump_json(*value);
   const takt::Result<takt::Value> again = takt::parse_json(dumped);
   TAKT_CHECK(again && *again == *value, "JSON does not round trip");
-  TAKT_CHECK(takt::parse_json(takt::dump_json_pretty(*value)).has_value(), "pretty JSON is no JSON");
+  TAKT_CHECK(takt::parse_json(takt::dump_json_pretty(*value)).has_value(),
+             "pretty JSON is no JSON");
   return 0;
 }

@@ -14,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     TAKT_CHECK(takt::content::render_manifest(*manifest) == candidate, "two texts of one tree");
     TAKT_CHECK(takt::content::make_manifest(manifest->entries).has_value(), "parsed but not valid");
     const auto diff = takt::content::diff_manifests(*manifest, *manifest);
-    TAKT_CHECK(diff.added.empty() && diff.removed.empty() && diff.changed.empty(), "differs from itself");
+    TAKT_CHECK(diff.added.empty() && diff.removed.empty() && diff.changed.empty(),
+               "differs from itself");
   }
   return 0;
 }
