@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is calling. Implemented by access; asked by the deny-by-default filter before any body is read.
+// Who is calling. Implemented by access; asked by the deny-by-default filter before any body is
+// read.
 #pragma once
 
 #include <string>
@@ -10,18 +11,18 @@
 
 namespace takt::net {
 
-
 /// What a token allows beyond its user's role: everything, or one job's own things.
 enum class Scope { kFull, kJob };
 
-/// An authenticated caller. `project` is the one this request acts in (?project=, else the token's).
+/// An authenticated caller. `project` is the one this request acts in (?project=, else the
+/// token's).
 struct Caller {
   UserId user;
   ProjectId project;
   TokenId token;
   Scope scope = Scope::kFull;
-  JobId job;             // for kJob
-  bool is_admin = false; // server-wide
+  JobId job;              // for kJob
+  bool is_admin = false;  // server-wide
 };
 
 /// The credentials as they came.
@@ -36,7 +37,8 @@ class Authenticator {
  public:
   virtual ~Authenticator() = default;
   /// kUnauthenticated when the credentials are missing, wrong or expired; kDenied for a project the
-  /// caller has no part in. Called on a network thread: must not block (tokens are cached in memory).
+  /// caller has no part in. Called on a network thread: must not block (tokens are cached in
+  /// memory).
   virtual Result<Caller> authenticate(const Credentials& credentials) = 0;
 };
 

@@ -57,7 +57,8 @@ struct Client::Impl {
     http.set_url_encode(false);  // paths come encoded
     http.set_tcp_nodelay(true);
     set_timeout(options.timeout_ms);
-    http.set_connection_timeout(options.connect_timeout_ms / 1000, options.connect_timeout_ms % 1000 * 1000);
+    http.set_connection_timeout(options.connect_timeout_ms / 1000,
+                                options.connect_timeout_ms % 1000 * 1000);
     http.set_socket_options([this](int fd) { socket = fd; });
     if (!options.ca_file.empty()) http.set_ca_cert_path(options.ca_file);
   }
@@ -79,30 +80,36 @@ struct Client::Impl {
 
   Error failure(httplib::Error error, Mono start) const {
     if (!http.is_valid()) {
-      return {.code = Code::kInvalid, .message = "the server's address \"" + options.base_url +
-                                                 "\" is not of the form http://host:port"};
+      return {.code = Code::kInvalid,
+              .message = "the server's address \"" + options.base_url +
+                         "\" is not of the form http://host:port"};
     }
     bool is_late = system_clock().mono() - start >= options.timeout_ms * 1000;
     switch (error) {
       case httplib::Error::Connection:
       case httplib::Error::ConnectionTimeout:
-        return {.code = Code::kUnavailable, .message = "nobody answers at " + options.base_url,
+        return {.code = Code::kUnavailable,
+                .message = "nobody answers at " + options.base_url,
                 .hint = "start it (takt server), or name the right address"};
       case httplib::Error::SSLConnection:
       case httplib::Error::SSLLoadingCerts:
       case httplib::Error::SSLServerVerification:
       case httplib::Error::SSLServerHostnameVerification:
         return {.code = Code::kUnavailable,
-                .message = "no trusted TLS connection to " + options.base_url + ": " + httplib::to_string(error),
+                .message = "no trusted TLS connection to " + options.base_url + ": " +
+                           httplib::to_string(error),
                 .hint = "name the file of its certificate authority"};
-      default: break;
+      default:
+        break;
     }
     if (is_late) {
-      return {.code = Code::kTimeout, .message = "no answer from " + options.base_url + " within " +
-                                                 std::to_string(options.timeout_ms) + " ms"};
+      return {.code = Code::kTimeout,
+              .message = "no answer from " + options.base_url + " within " +
+                         std::to_string(options.timeout_ms) + " ms"};
     }
-    return {.code = Code::kUnavailable, .message = "the connection to " + options.base_url + " ended (" +
-                                                   httplib::to_string(error) + ")"};
+    return {.code = Code::kUnavailable,
+            .message = "the connection to " + options.base_url + " ended (" +
+                       httplib::to_string(error) + ")"};
   }
 
   ClientOptions options;
@@ -121,8 +128,10 @@ Result<ClientResponse> Client::send(Method method, std::string_view path, std::s
   request.method = method_name(method);
   request.path = impl_->prefix + std::string(path);
   request.headers = httplib_headers(headers, impl_->options.token);
-  bool has_body = !body.empty() || method == Method::kPost || method == Method::kPut || method == Method::kPatch;
-  if (has_body && !content_type.empty()) request.set_header("Content-Type", std::string(content_type));
+  bool has_body = !body.empty() || method == Method::kPost || method == Method::kPut ||
+                  method == Method::kPatch;
+  if (has_body && !content_type.empty())
+    request.set_header("Content-Type", std::string(content_type));
   request.body = std::move(body);
   bool is_repeatable = method == Method::kGet || method == Method::kHead;
   httplib::Error error = httplib::Error::Success;
@@ -138,9 +147,10 @@ Result<ClientResponse> Client::send(Method method, std::string_view path, std::s
   return fail(impl_->failure(error, start));
 }
 
-Result<ClientResponse> Client::upload(Method method, std::string_view path, std::int64_t length,
-                                      const std::function<Result<std::size_t>(std::span<char>)>& read,
-                                      std::string_view content_type) {
+Result<ClientResponse> Client::upload(
+    Method method, std::string_view path, std::int64_t length,
+    const std::function<Result<std::size_t>(std::span<char>)>& read,
+    std::string_view content_type) {
   std::optional<Error> source_error;
   ClientResponse early;
   std::string block(kUploadBlockBytes, '\0');
@@ -149,7 +159,8 @@ Result<ClientResponse> Client::upload(Method method, std::string_view path, std:
     if (early.status != 0) return false;  // refused: spare the rest
     auto left = static_cast<std::size_t>(length) - offset;
     Result<std::size_t> got = read(std::span(block).first(std::min(left, block.size())));
-    if (got && *got == 0) got = fail(Code::kInvalid, "the source ended " + std::to_string(left) + " bytes early");
+    if (got && *got == 0)
+      got = fail(Code::kInvalid, "the source ended " + std::to_string(left) + " bytes early");
     if (!got) {
       source_error = got.error();
       return false;
@@ -162,16 +173,18 @@ Result<ClientResponse> Client::upload(Method method, std::string_view path, std:
   std::string type(content_type);
   Mono start = system_clock().mono();
   if (length == 0) return send(method, path, {}, content_type);
-  httplib::Result result = method == Method::kPut     ? impl_->http.Put(target, headers, size, provide, type)
-                           : method == Method::kPatch ? impl_->http.Patch(target, headers, size, provide, type)
-                                                      : impl_->http.Post(target, headers, size, provide, type);
+  httplib::Result result =
+      method == Method::kPut     ? impl_->http.Put(target, headers, size, provide, type)
+      : method == Method::kPatch ? impl_->http.Patch(target, headers, size, provide, type)
+                                 : impl_->http.Post(target, headers, size, provide, type);
   if (result) return response_of(*result);
   if (source_error) return fail(std::move(*source_error));
   if (early.status != 0) return early;
   return fail(impl_->failure(result.error(), start));
 }
 
-Result<int> Client::download(std::string_view path, const std::function<bool(std::string_view)>& write) {
+Result<int> Client::download(std::string_view path,
+                             const std::function<bool(std::string_view)>& write) {
   ClientResponse response;
   bool is_stopped = false;
   auto headers = httplib_headers({}, impl_->options.token);
@@ -201,7 +214,8 @@ Result<Value> value_of(Result<ClientResponse> response) {
   if (!response) return fail(std::move(response.error()));
   if (response->status >= 400) return fail(error_from_response(*response));
   if (response->body.empty()) return Value();
-  return parse_json(response->body, {.bytes_max = 256 << 20}).transform_error(while_("reading the server's answer"));
+  return parse_json(response->body, {.bytes_max = 256 << 20})
+      .transform_error(while_("reading the server's answer"));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct ClientOptions {
   std::string token;     // Bearer; empty: none
   std::int64_t connect_timeout_ms = 3'000;
   std::int64_t timeout_ms = 30'000;
-  std::string ca_file;   // for https
+  std::string ca_file;  // for https
 };
 
 /// One keep-alive connection; not thread-safe.
@@ -33,7 +33,8 @@ class Client {
   ~Client();
   Client(Client&&) noexcept;
 
-  /// Any status is a success here; kUnavailable when nobody answers (naming the URL and what to start).
+  /// Any status is a success here; kUnavailable when nobody answers (naming the URL and what to
+  /// start).
   Result<ClientResponse> send(Method method, std::string_view path, std::string body = {},
                               std::string_view content_type = "application/json",
                               const Headers& headers = {});

@@ -6,27 +6,35 @@
 namespace takt::net {
 namespace {
 
-constexpr std::array kAllCodes{Code::kInvalid,  Code::kUnauthenticated, Code::kDenied,
-                               Code::kNotFound, Code::kConflict,        Code::kTooLarge,
-                               Code::kExhausted, Code::kInternal,       Code::kUnavailable,
-                               Code::kTimeout};
+constexpr std::array kAllCodes{
+    Code::kInvalid,  Code::kUnauthenticated, Code::kDenied,   Code::kNotFound,    Code::kConflict,
+    Code::kTooLarge, Code::kExhausted,       Code::kInternal, Code::kUnavailable, Code::kTimeout};
 
 Code code_of_status(int status) {
   switch (status) {
-    case 401: return Code::kUnauthenticated;
-    case 403: return Code::kDenied;
-    case 404: return Code::kNotFound;
+    case 401:
+      return Code::kUnauthenticated;
+    case 403:
+      return Code::kDenied;
+    case 404:
+      return Code::kNotFound;
     case 408:
-    case 504: return Code::kTimeout;
-    case 409: return Code::kConflict;
+    case 504:
+      return Code::kTimeout;
+    case 409:
+      return Code::kConflict;
     case 413:
     case 414:
-    case 431: return Code::kTooLarge;
+    case 431:
+      return Code::kTooLarge;
     case 429:
-    case 507: return Code::kExhausted;
+    case 507:
+      return Code::kExhausted;
     case 502:
-    case 503: return Code::kUnavailable;
-    default: return status >= 500 ? Code::kInternal : Code::kInvalid;
+    case 503:
+      return Code::kUnavailable;
+    default:
+      return status >= 500 ? Code::kInternal : Code::kInvalid;
   }
 }
 

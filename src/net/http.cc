@@ -9,13 +9,20 @@ namespace takt::net {
 
 std::string_view method_name(Method method) {
   switch (method) {
-    case Method::kGet: return "GET";
-    case Method::kHead: return "HEAD";
-    case Method::kPost: return "POST";
-    case Method::kPut: return "PUT";
-    case Method::kPatch: return "PATCH";
-    case Method::kDelete: return "DELETE";
-    case Method::kOptions: return "OPTIONS";
+    case Method::kGet:
+      return "GET";
+    case Method::kHead:
+      return "HEAD";
+    case Method::kPost:
+      return "POST";
+    case Method::kPut:
+      return "PUT";
+    case Method::kPatch:
+      return "PATCH";
+    case Method::kDelete:
+      return "DELETE";
+    case Method::kOptions:
+      return "OPTIONS";
   }
   return "GET";
 }
@@ -93,9 +100,10 @@ Result<Value> Request::json() const {
   std::string_view type = headers.get("Content-Type");
   type = internal::trim(type.substr(0, type.find(';')));
   if (!internal::equal_no_case(type, "application/json")) {
-    return fail(Code::kInvalid,
-                "the body must be JSON, got content type \"" + std::string(type.substr(0, 64)) + "\"",
-                "send Content-Type: application/json");
+    return fail(
+        Code::kInvalid,
+        "the body must be JSON, got content type \"" + std::string(type.substr(0, 64)) + "\"",
+        "send Content-Type: application/json");
   }
   TAKT_ASSIGN(Value value, parse_json(body));
   if (!value.is_object()) {
@@ -195,8 +203,8 @@ Result<std::string> percent_decode(std::string_view text) {
     int high = i + 2 < text.size() ? internal::hex_value(text[i + 1]) : -1;
     int low = i + 2 < text.size() ? internal::hex_value(text[i + 2]) : -1;
     if (high < 0 || low < 0 || (high == 0 && low == 0)) {
-      return fail(Code::kInvalid, "the address has a bad escape \"" +
-                                      std::string(text.substr(i, 3)) + "\"");
+      return fail(Code::kInvalid,
+                  "the address has a bad escape \"" + std::string(text.substr(i, 3)) + "\"");
     }
     out.push_back(static_cast<char>(high * 16 + low));
     i += 2;

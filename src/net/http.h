@@ -29,7 +29,9 @@ std::string_view method_name(Method method);
 /// Names compare without case; order is kept.
 class Headers {
  public:
-  void add(std::string name, std::string value) { items_.emplace_back(std::move(name), std::move(value)); }
+  void add(std::string name, std::string value) {
+    items_.emplace_back(std::move(name), std::move(value));
+  }
   void set(std::string_view name, std::string value);
   /// "" when absent.
   std::string_view get(std::string_view name) const;
@@ -40,7 +42,8 @@ class Headers {
   std::vector<std::pair<std::string, std::string>> items_;
 };
 
-/// The body of a streaming route; read() blocks the worker until bytes come, the end, or the deadline.
+/// The body of a streaming route; read() blocks the worker until bytes come, the end, or the
+/// deadline.
 class BodyReader {
  public:
   virtual ~BodyReader() = default;
@@ -61,19 +64,20 @@ class ClientWatch {
 
 struct Request {
   Method method = Method::kGet;
-  std::string target;       // as sent
-  std::string path;         // the raw path, still percent-encoded
-  std::string route;        // the pattern that matched; "" when none did
+  std::string target;  // as sent
+  std::string path;    // the raw path, still percent-encoded
+  std::string route;   // the pattern that matched; "" when none did
   Headers headers;
-  std::map<std::string, std::string, std::less<>> path_params;  // decoded; {rest...} keeps its slashes
-  std::vector<std::pair<std::string, std::string>> query;       // decoded
-  std::string body;                  // whole, unless the route streams
-  BodyReader* stream = nullptr;      // for streaming routes
-  Caller caller;                     // empty on anonymous routes
+  std::map<std::string, std::string, std::less<>>
+      path_params;                                         // decoded; {rest...} keeps its slashes
+  std::vector<std::pair<std::string, std::string>> query;  // decoded
+  std::string body;                                        // whole, unless the route streams
+  BodyReader* stream = nullptr;                            // for streaming routes
+  Caller caller;                                           // empty on anonymous routes
   std::string request_id;
   std::string remote_address;
   Deadline deadline;
-  ClientWatch* client = nullptr;     // set for async handlers
+  ClientWatch* client = nullptr;  // set for async handlers
 
   const std::string& path_param(std::string_view name) const;  // must exist in the pattern
   /// "" when absent; the first when repeated.
@@ -149,7 +153,8 @@ class Router {
   ~Router();
   Router(Router&&) noexcept;
   void add(Method method, std::string pattern, Handler handler, RouteOptions options = {});
-  void add_async(Method method, std::string pattern, AsyncHandler handler, RouteOptions options = {});
+  void add_async(Method method, std::string pattern, AsyncHandler handler,
+                 RouteOptions options = {});
   /// For paths that match nothing (the console's pages): GET and HEAD only, anonymous, and not for
   /// paths that have an error form by set_error_form. Default: 404.
   void set_fallback(Handler handler);
@@ -157,7 +162,11 @@ class Router {
   /// holds for 401, 404, 413 … of the filter too. The longest prefix wins.
   void set_error_form(std::string prefix, ErrorForm form);
 
-  struct RouteInfo { Method method; std::string pattern; Access access; };
+  struct RouteInfo {
+    Method method;
+    std::string pattern;
+    Access access;
+  };
   /// All routes, for the generated tests.
   std::vector<RouteInfo> routes() const;
 
@@ -168,16 +177,19 @@ class Router {
   std::unique_ptr<Impl> impl_;
 };
 
-struct TlsFiles { std::string certificate, key; };
+struct TlsFiles {
+  std::string certificate, key;
+};
 
 struct ServerOptions {
   std::string listen = "127.0.0.1:0";  // host:port
   int network_threads = 1;
   int worker_threads = 8;
-  std::size_t worker_queue_max = 1024;   // beyond: 503 with Retry-After
-  std::vector<std::string> allowed_hosts; // Host header; loopback names are always allowed; empty + any_host
-  bool any_host = false;                 // the data path on loopback does not check Host
-  bool check_origin = true;              // Origin and Sec-Fetch-Site on unsafe methods
+  std::size_t worker_queue_max = 1024;  // beyond: 503 with Retry-After
+  std::vector<std::string>
+      allowed_hosts;         // Host header; loopback names are always allowed; empty + any_host
+  bool any_host = false;     // the data path on loopback does not check Host
+  bool check_origin = true;  // Origin and Sec-Fetch-Site on unsafe methods
   bool reuse_port = false;
   std::optional<TlsFiles> tls;
   std::int64_t idle_timeout_ms = 75'000;
@@ -200,7 +212,9 @@ class Server {
   virtual int port() const = 0;
   /// Stops listening, lets requests in flight end, then closes; push streams are closed at once.
   virtual void drain(std::int64_t timeout_ms) = 0;
-  struct Stats { std::int64_t requests = 0, connections = 0, in_flight = 0; };
+  struct Stats {
+    std::int64_t requests = 0, connections = 0, in_flight = 0;
+  };
   virtual Stats stats() const = 0;
 };
 

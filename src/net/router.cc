@@ -150,9 +150,8 @@ void Router::set_fallback(Handler handler) {
 void Router::set_error_form(std::string prefix, ErrorForm form) {
   auto& forms = impl_->error_forms;
   forms.emplace_back(std::move(prefix), std::move(form));
-  std::ranges::stable_sort(forms, [](const auto& a, const auto& b) {
-    return a.first.size() > b.first.size();
-  });
+  std::ranges::stable_sort(
+      forms, [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
 }
 
 std::vector<Router::RouteInfo> Router::routes() const {

@@ -23,7 +23,8 @@ struct RouterTest : ::testing::Test {
   }
   std::string find(Method method, std::string_view path) {
     auto match = internal::find_route(router.impl().root, method, path);
-    if (match.route == nullptr) return match.allowed == 0 ? "none" : internal::allow_header(match.allowed);
+    if (match.route == nullptr)
+      return match.allowed == 0 ? "none" : internal::allow_header(match.allowed);
     std::string text = match.route->pattern;
     for (std::string_view value : match.values) text += " " + std::string(value);
     return text;
@@ -43,8 +44,8 @@ TEST_F(RouterTest, literals_win_over_parameters_and_parameters_over_the_rest) {
 }
 
 TEST_F(RouterTest, other_spellings_do_not_reach_a_route) {
-  for (const char* path : {"/jobs/", "//jobs", "/jobs//log", "/./jobs", "/jobs/..", "/jobs/.", "/Jobs",
-                           "/%6aobs", "/jobs/7/log/", "/files/", "/jobs/7%2Flog/"}) {
+  for (const char* path : {"/jobs/", "//jobs", "/jobs//log", "/./jobs", "/jobs/..", "/jobs/.",
+                           "/Jobs", "/%6aobs", "/jobs/7/log/", "/files/", "/jobs/7%2Flog/"}) {
     EXPECT_EQ(find(Method::kGet, path), "none") << path;
   }
   EXPECT_EQ(find(Method::kGet, "/jobs/7%2Flog"), "/jobs/{job} 7%2Flog");
@@ -75,15 +76,16 @@ TEST(TargetTest, the_query_is_decoded_and_plus_is_a_space_only_there) {
 }
 
 TEST(TargetTest, what_can_be_read_in_two_ways_is_refused) {
-  for (const char* target : {"/%00", "/%", "/%2", "/%zz", "/a?x=%0", "http://a/b", "*", "", "/a#b", "/a\\b",
-                             "/a\x7f"}) {
+  for (const char* target :
+       {"/%00", "/%", "/%2", "/%zz", "/a?x=%0", "http://a/b", "*", "", "/a#b", "/a\\b", "/a\x7f"}) {
     Request request;
     Status status = internal::parse_target(target, request);
     ASSERT_FALSE(status) << target;
     EXPECT_EQ(status.error().code, Code::kInvalid) << target;
   }
   Request request;
-  EXPECT_EQ(internal::parse_target("/" + std::string(5000, 'a'), request).error().code, Code::kTooLarge);
+  EXPECT_EQ(internal::parse_target("/" + std::string(5000, 'a'), request).error().code,
+            Code::kTooLarge);
 }
 
 TEST(TextTest, percent_encoding_goes_both_ways) {

@@ -37,9 +37,11 @@ using Acceptor = asio::basic_socket_acceptor<Tcp, Executor>;
 
 class ServerImpl final : public Server {
  public:
-  ServerImpl(ServerOptions options, const Router& router, Authenticator* authenticator, Clock& clock)
+  ServerImpl(ServerOptions options, const Router& router, Authenticator* authenticator,
+             Clock& clock)
       : core_(std::move(options), router, authenticator, clock) {
-    std::int64_t shortest = std::min(core_.options.idle_timeout_ms, core_.options.transfer_timeout_ms);
+    std::int64_t shortest =
+        std::min(core_.options.idle_timeout_ms, core_.options.transfer_timeout_ms);
     std::int64_t tick_ms = std::clamp<std::int64_t>(shortest / 4, 10, 100);
     for (int i = 0; i < std::max(1, core_.options.network_threads); ++i) {
       loops_.push_back(std::make_shared<Loop>(clock, tick_ms));
@@ -86,7 +88,8 @@ Status ServerImpl::open() {
                 "stop the program that listens there, or choose another with --listen");
   }
   if (error) {
-    return fail(Code::kUnavailable, "listening on " + core_.options.listen + ": " + error.message());
+    return fail(Code::kUnavailable,
+                "listening on " + core_.options.listen + ": " + error.message());
   }
   port_ = acceptor_->local_endpoint(error).port();
   for (auto& loop : loops_) loop->start();
@@ -116,8 +119,8 @@ void ServerImpl::take(Socket socket, const std::shared_ptr<Loop>& loop) {
   error_code error;
   std::string address = socket.remote_endpoint(error).address().to_string();
   if (error) return;
-  auto connection = std::make_shared<Connection>(core_, loop, make_wire(std::move(socket), core_.tls),
-                                                 std::move(address));
+  auto connection = std::make_shared<Connection>(
+      core_, loop, make_wire(std::move(socket), core_.tls), std::move(address));
   asio::co_spawn(loop->executor(), connection->run(), asio::detached);
 }
 
@@ -153,7 +156,8 @@ ServerImpl::~ServerImpl() {
 
 Result<std::unique_ptr<Server>> Server::start(ServerOptions options, const Router& router,
                                               Authenticator* authenticator, Clock& clock) {
-  auto server = std::make_unique<internal::ServerImpl>(std::move(options), router, authenticator, clock);
+  auto server =
+      std::make_unique<internal::ServerImpl>(std::move(options), router, authenticator, clock);
   TAKT_RETURN_IF_ERROR(server->open());
   return server;
 }

@@ -21,11 +21,15 @@ class ServerTest : public ::testing::Test {
  protected:
   void SetUp() override {
     RouteOptions anonymous{.access = Access::kAnonymous};
-    host_.router.add(Method::kGet, "/open", [](Request&) -> Result<Response> { return Response::text("open"); }, anonymous);
-    host_.router.add(Method::kPost, "/echo", [this](Request& request) -> Result<Response> {
-      ++calls_;
-      return Response::bytes(request.body, "application/octet-stream");
-    }, {.access = Access::kAnonymous, .body_bytes_max = 1000});
+    host_.router.add(
+        Method::kGet, "/open", [](Request&) -> Result<Response> { return Response::text("open"); },
+        anonymous);
+    host_.router.add(Method::kPost, "/echo",
+                     [this](Request& request) -> Result<Response> {
+                       ++calls_;
+                       return Response::bytes(request.body, "application/octet-stream");
+                     },
+                     {.access = Access::kAnonymous, .body_bytes_max = 1000});
     host_.router.add(Method::kGet, "/secret/{name}", [this](Request& request) -> Result<Response> {
       ++calls_;
       return Response::text(request.caller.user.value + ":" + request.path_param("name"));
@@ -34,13 +38,18 @@ class ServerTest : public ::testing::Test {
       ++calls_;
       return Response::json(Object{{"done", true}}, 201);
     });
-    host_.router.add(Method::kGet, "/fails", [](Request&) -> Result<Response> {
-      return fail(Code::kConflict, "job 3 has ended", "start it again");
-    }, anonymous);
+    host_.router.add(
+        Method::kGet, "/fails",
+        [](Request&) -> Result<Response> {
+          return fail(Code::kConflict, "job 3 has ended", "start it again");
+        },
+        anonymous);
     host_.router.set_error_form("/api/2.0", [](const Error& error, const Request&) {
-      return Response::json(Object{{"error_code", code_names(error.code).mlflow}}, code_names(error.code).http_status);
+      return Response::json(Object{{"error_code", code_names(error.code).mlflow}},
+                            code_names(error.code).http_status);
     });
-    host_.router.add(Method::kGet, "/api/2.0/thing", [](Request&) -> Result<Response> { return Response::empty(); },
+    host_.router.add(Method::kGet, "/api/2.0/thing",
+                     [](Request&) -> Result<Response> { return Response::empty(); },
                      {.body_bytes_max = 10});
     host_.options.idle_timeout_ms = 2'000;
     host_.options.transfer_timeout_ms = 300;
@@ -83,7 +92,8 @@ TEST_F(ServerTest, an_error_has_the_form_of_its_route) {
 }
 
 TEST_F(ServerTest, an_escaped_slash_stays_inside_a_parameter_and_plus_is_kept) {
-  EXPECT_EQ(raw_request(port_, raw_text("GET", "/secret/a%2Fb+c%20d", kGood)).body, "tester:a/b+c d");
+  EXPECT_EQ(raw_request(port_, raw_text("GET", "/secret/a%2Fb+c%20d", kGood)).body,
+            "tester:a/b+c d");
   EXPECT_EQ(raw_request(port_, raw_text("GET", "/secret/a/b", kGood)).status, 404);
   EXPECT_EQ(raw_request(port_, raw_text("GET", "/secret/%00", kGood)).status, 400);
   EXPECT_EQ(raw_request(port_, raw_text("GET", "/secret/%zz", kGood)).status, 400);
@@ -111,25 +121,38 @@ TEST_F(ServerTest, foreign_hosts_are_refused_by_name) {
     std::string text = std::string("GET /open HTTP/1.1\r\nHost: ") + host + "\r\n\r\n";
     EXPECT_EQ(raw_request(port_, text).status, 200) << host;
   }
-  for (const char* host : {"localhost.evil.example", "127.0.0.1.evil.example", "evil.example@localhost", "[::1"}) {
+  for (const char* host :
+       {"localhost.evil.example", "127.0.0.1.evil.example", "evil.example@localhost", "[::1"}) {
     std::string text = std::string("GET /open HTTP/1.1\r\nHost: ") + host + "\r\n\r\n";
     EXPECT_EQ(raw_request(port_, text).status, 403) << host;
   }
 }
 
 TEST_F(ServerTest, unsafe_methods_from_other_sites_are_refused) {
-  EXPECT_EQ(raw_request(port_, raw_text("POST", "/echo", "Origin: http://evil.example\r\n", "x")).status, 403);
+  EXPECT_EQ(
+      raw_request(port_, raw_text("POST", "/echo", "Origin: http://evil.example\r\n", "x")).status,
+      403);
   EXPECT_EQ(raw_request(port_, raw_text("POST", "/echo", "Origin: null\r\n", "x")).status, 403);
-  EXPECT_EQ(raw_request(port_, raw_text("POST", "/echo", "Sec-Fetch-Site: cross-site\r\n", "x")).status, 403);
-  EXPECT_EQ(raw_request(port_, raw_text("POST", "/echo", "Sec-Fetch-Site: same-site\r\n", "x")).status, 403);
+  EXPECT_EQ(
+      raw_request(port_, raw_text("POST", "/echo", "Sec-Fetch-Site: cross-site\r\n", "x")).status,
+      403);
+  EXPECT_EQ(
+      raw_request(port_, raw_text("POST", "/echo", "Sec-Fetch-Site: same-site\r\n", "x")).status,
+      403);
   EXPECT_EQ(calls_, 0);
-  EXPECT_EQ(raw_request(port_, raw_text("POST", "/echo", "Origin: http://localhost\r\nSec-Fetch-Site: same-origin\r\n", "x")).status, 200);
-  EXPECT_EQ(raw_request(port_, raw_text("GET", "/open", "Sec-Fetch-Site: cross-site\r\n")).status, 200);
+  EXPECT_EQ(raw_request(
+                port_, raw_text("POST", "/echo",
+                                "Origin: http://localhost\r\nSec-Fetch-Site: same-origin\r\n", "x"))
+                .status,
+            200);
+  EXPECT_EQ(raw_request(port_, raw_text("GET", "/open", "Sec-Fetch-Site: cross-site\r\n")).status,
+            200);
 }
 
 TEST_F(ServerTest, without_credentials_the_answer_comes_before_the_body) {
   RawClient client(port_);
-  client.send("POST /secret/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500000000\r\n\r\nonly this");
+  client.send(
+      "POST /secret/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500000000\r\n\r\nonly this");
   RawResponse got = client.read();
   EXPECT_EQ(got.status, 401);
   EXPECT_EQ(got.headers.get("WWW-Authenticate"), "Bearer");
@@ -144,14 +167,17 @@ TEST_F(ServerTest, no_route_is_open_to_anyone_unless_it_says_so) {
 
 TEST_F(ServerTest, a_body_over_the_limit_is_refused_before_it_is_read) {
   RawClient client(port_);
-  client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 1001\r\n\r\n");
+  client.send(
+      "POST /echo HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: "
+      "1001\r\n\r\n");
   RawResponse got = client.read();
   EXPECT_EQ(got.status, 413);
   EXPECT_NE(got.body.find("1000"), std::string::npos);
   EXPECT_TRUE(client.is_closed_by_server());
 
-  got = raw_request(port_, "POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3ea\r\n" +
-                               std::string(1002, 'x') + "\r\n0\r\n\r\n");
+  got = raw_request(
+      port_, "POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3ea\r\n" +
+                 std::string(1002, 'x') + "\r\n0\r\n\r\n");
   EXPECT_EQ(got.status, 413);
   EXPECT_EQ(calls_, 0);
 }
@@ -159,7 +185,8 @@ TEST_F(ServerTest, a_body_over_the_limit_is_refused_before_it_is_read) {
 TEST_F(ServerTest, the_continue_is_sent_only_when_the_body_is_wanted) {
   for (const char* framing : {"Content-Length: 2\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n"}) {
     RawClient client(port_);
-    client.send(std::string("POST /echo HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n") + framing);
+    client.send(std::string("POST /echo HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n") +
+                framing);
     EXPECT_EQ(client.read().status, 100);
     client.send(framing[0] == 'C' ? "ab" : "2\r\nab\r\n0\r\n\r\n");
     RawResponse got = client.read();
@@ -167,7 +194,9 @@ TEST_F(ServerTest, the_continue_is_sent_only_when_the_body_is_wanted) {
     EXPECT_EQ(got.body, "ab");
   }
   RawClient client(port_);
-  client.send("POST /secret/x HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  client.send(
+      "POST /secret/x HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: "
+      "2\r\n\r\n");
   EXPECT_EQ(client.read().status, 401);
 }
 
@@ -192,7 +221,8 @@ TEST_F(ServerTest, ambiguous_framing_is_refused_and_ends_the_connection) {
            "bad header\r\n",
        }) {
     RawClient client(port_);
-    client.send(std::string("POST /echo HTTP/1.1\r\nHost: localhost\r\n") + lines + "\r\nGET /open HTTP/1.1\r\n\r\n");
+    client.send(std::string("POST /echo HTTP/1.1\r\nHost: localhost\r\n") + lines +
+                "\r\nGET /open HTTP/1.1\r\n\r\n");
     EXPECT_EQ(client.read().status, 400) << lines;
     EXPECT_TRUE(client.is_closed_by_server()) << lines;
   }
@@ -203,7 +233,8 @@ TEST_F(ServerTest, ambiguous_framing_is_refused_and_ends_the_connection) {
 TEST_F(ServerTest, chunked_bodies_are_decoded_and_bad_ones_refused) {
   std::string head = "POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: Chunked\r\n\r\n";
   RawClient client(port_);
-  for (char c : head + "3;name=value\r\nabc\r\n1\r\nd\r\n0\r\nTrailer: x\r\n\r\n") client.send({&c, 1});
+  for (char c : head + "3;name=value\r\nabc\r\n1\r\nd\r\n0\r\nTrailer: x\r\n\r\n")
+    client.send({&c, 1});
   RawResponse got = client.read();
   EXPECT_EQ(got.status, 200);
   EXPECT_EQ(got.body, "abcd");
@@ -215,18 +246,25 @@ TEST_F(ServerTest, chunked_bodies_are_decoded_and_bad_ones_refused) {
 }
 
 TEST_F(ServerTest, large_headers_and_long_paths_are_refused) {
-  EXPECT_EQ(raw_request(port_, raw_text("GET", "/open", "X: " + std::string(70'000, 'a') + "\r\n")).status, 431);
+  EXPECT_EQ(raw_request(port_, raw_text("GET", "/open", "X: " + std::string(70'000, 'a') + "\r\n"))
+                .status,
+            431);
   std::string many;
-  for (int i = 0; i < 3'000; ++i) many += "X-" + std::to_string(i) + ": " + std::string(30, 'a') + "\r\n";
+  for (int i = 0; i < 3'000; ++i)
+    many += "X-" + std::to_string(i) + ": " + std::string(30, 'a') + "\r\n";
   EXPECT_EQ(raw_request(port_, raw_text("GET", "/open", many)).status, 431);
-  EXPECT_EQ(raw_request(port_, raw_text("GET", "/open", "X: " + std::string(50'000, 'a') + "\r\n")).status, 200);
-  EXPECT_EQ(raw_request(port_, raw_text("GET", "/a/" + std::string(30'000, 'a') + "/b")).status, 414);
+  EXPECT_EQ(raw_request(port_, raw_text("GET", "/open", "X: " + std::string(50'000, 'a') + "\r\n"))
+                .status,
+            200);
+  EXPECT_EQ(raw_request(port_, raw_text("GET", "/a/" + std::string(30'000, 'a') + "/b")).status,
+            414);
 }
 
 TEST_F(ServerTest, pipelined_requests_are_answered_in_order) {
   RawClient client(port_);
-  client.send(raw_text("GET", "/open") + raw_text("POST", "/echo", "", "one") + raw_text("GET", "/secret/n", kGood) +
-              raw_text("GET", "/nothing") + raw_text("POST", "/echo", "", "two"));
+  client.send(raw_text("GET", "/open") + raw_text("POST", "/echo", "", "one") +
+              raw_text("GET", "/secret/n", kGood) + raw_text("GET", "/nothing") +
+              raw_text("POST", "/echo", "", "two"));
   EXPECT_EQ(client.read().body, "open");
   EXPECT_EQ(client.read().body, "one");
   EXPECT_EQ(client.read().body, "tester:n");
@@ -253,8 +291,9 @@ TEST_F(ServerTest, http_1_0_closes_unless_asked_to_stay) {
 }
 
 TEST_F(ServerTest, slow_heads_and_bodies_are_cut_off_whatever_trickles) {
-  for (const char* start : {"GET /open HTTP/1.1\r\nHost: localhost\r\nX: ",
-                            "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n"}) {
+  for (const char* start :
+       {"GET /open HTTP/1.1\r\nHost: localhost\r\nX: ",
+        "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n"}) {
     RawClient client(port_, 50);
     client.send(start);
     Mono begin = system_clock().mono();
@@ -276,7 +315,8 @@ TEST_F(ServerTest, the_address_in_use_is_named) {
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().message.find(options.listen), std::string::npos);
   options.listen = "nowhere";
-  EXPECT_EQ(Server::start(options, host_.router, nullptr, system_clock()).error().code, Code::kInvalid);
+  EXPECT_EQ(Server::start(options, host_.router, nullptr, system_clock()).error().code,
+            Code::kInvalid);
 }
 
 }  // namespace

@@ -46,18 +46,23 @@ class StreamTest : public ::testing::Test {
     return {.access = Access::kAnonymous, .body = body, .body_bytes_max = std::size_t{1} << 40};
   }
   void add_upload() {
-    host_.router.add(Method::kPut, "/up", [](Request& request) -> Result<Response> {
-      std::string block(100'000, '\0');
-      Sha256 hash;
-      std::int64_t total = 0;
-      while (true) {
-        TAKT_ASSIGN(std::size_t got, request.stream->read(block));
-        if (got == 0) break;
-        hash.update(std::string_view(block).substr(0, got));
-        total += static_cast<std::int64_t>(got);
-      }
-      return Response::json(Object{{"digest", hash.finish().value}, {"total", total}, {"length", request.stream->length()}});
-    }, anonymous(BodyMode::kStream));
+    host_.router.add(
+        Method::kPut, "/up",
+        [](Request& request) -> Result<Response> {
+          std::string block(100'000, '\0');
+          Sha256 hash;
+          std::int64_t total = 0;
+          while (true) {
+            TAKT_ASSIGN(std::size_t got, request.stream->read(block));
+            if (got == 0) break;
+            hash.update(std::string_view(block).substr(0, got));
+            total += static_cast<std::int64_t>(got);
+          }
+          return Response::json(Object{{"digest", hash.finish().value},
+                                       {"total", total},
+                                       {"length", request.stream->length()}});
+        },
+        anonymous(BodyMode::kStream));
   }
   testing::TestServer host_;
 };
@@ -79,7 +84,8 @@ TEST_F(StreamTest, a_body_streams_in_with_a_length_and_in_chunks) {
   EXPECT_EQ(got.int_or("length", 0), 3'000'000);
 
   std::string chunked = "PUT /up HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
-  for (std::size_t at = 0, size = 1; at < bytes.size(); at += size, size = std::min(size * 3 + 1, bytes.size() - at)) {
+  for (std::size_t at = 0, size = 1; at < bytes.size();
+       at += size, size = std::min(size * 3 + 1, bytes.size() - at)) {
     char line[32];
     std::snprintf(line, sizeof(line), "%zx\r\n", size);
     chunked += line + bytes.substr(at, size) + "\r\n";
@@ -94,17 +100,20 @@ TEST_F(StreamTest, a_body_streams_in_with_a_length_and_in_chunks) {
 
 TEST_F(StreamTest, a_handler_sees_that_the_client_left_amid_the_body) {
   Gate seen;
-  host_.router.add(Method::kPut, "/up", [&seen](Request& request) -> Result<Response> {
-    std::string block(1000, '\0');
-    while (true) {
-      auto got = request.stream->read(block);
-      if (!got) {
-        seen.open();
-        return fail(got.error());
-      }
-      if (*got == 0) return Response::empty();
-    }
-  }, anonymous(BodyMode::kStream));
+  host_.router.add(
+      Method::kPut, "/up",
+      [&seen](Request& request) -> Result<Response> {
+        std::string block(1000, '\0');
+        while (true) {
+          auto got = request.stream->read(block);
+          if (!got) {
+            seen.open();
+            return fail(got.error());
+          }
+          if (*got == 0) return Response::empty();
+        }
+      },
+      anonymous(BodyMode::kStream));
   RawClient client(host_.start());
   client.send("PUT /up HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\nabc");
   client.close();
@@ -117,14 +126,17 @@ TEST_F(StreamTest, a_file_is_sent_from_its_offset) {
   std::string bytes = some_bytes(5'000'000);
   ASSERT_TRUE(write_file_durably(folder.path() / "f", bytes));
   std::string path = (folder.path() / "f").string();
-  host.router.add(Method::kGet, "/file", [path](Request& request) -> Result<Response> {
-    FILE* file = std::fopen(path.c_str(), "rb");
-    Response response;
-    TAKT_ASSIGN(std::int64_t length, request.query_integer("length", 4'000'000, 0, 9'000'000));
-    response.body = FileBody{Fd(::dup(fileno(file))), 500'000, length};
-    std::fclose(file);
-    return response;
-  }, anonymous());
+  host.router.add(
+      Method::kGet, "/file",
+      [path](Request& request) -> Result<Response> {
+        FILE* file = std::fopen(path.c_str(), "rb");
+        Response response;
+        TAKT_ASSIGN(std::int64_t length, request.query_integer("length", 4'000'000, 0, 9'000'000));
+        response.body = FileBody{Fd(::dup(fileno(file))), 500'000, length};
+        std::fclose(file);
+        return response;
+      },
+      anonymous());
   int port = host.start();
   RawResponse got = raw_request(port, raw_text("GET", "/file"));
   EXPECT_EQ(got.headers.get("Content-Length"), "4000000");
@@ -135,19 +147,23 @@ TEST_F(StreamTest, a_file_is_sent_from_its_offset) {
 }
 
 TEST_F(StreamTest, a_pulled_body_ends_well_only_when_its_source_did) {
-  host_.router.add(Method::kGet, "/pull", [](Request& request) -> Result<Response> {
-    bool fails = request.query_param("fail") == "1";
-    Response response;
-    response.body = PullBody([fails, left = 3](std::span<char> buffer) mutable -> Result<std::size_t> {
-      if (left-- == 0) {
-        if (fails) return fail(Code::kInternal, "source broke");
-        return std::size_t{0};
-      }
-      std::fill(buffer.begin(), buffer.begin() + 1000, 'x');
-      return std::size_t{1000};
-    });
-    return response;
-  }, anonymous());
+  host_.router.add(
+      Method::kGet, "/pull",
+      [](Request& request) -> Result<Response> {
+        bool fails = request.query_param("fail") == "1";
+        Response response;
+        response.body =
+            PullBody([fails, left = 3](std::span<char> buffer) mutable -> Result<std::size_t> {
+              if (left-- == 0) {
+                if (fails) return fail(Code::kInternal, "source broke");
+                return std::size_t{0};
+              }
+              std::fill(buffer.begin(), buffer.begin() + 1000, 'x');
+              return std::size_t{1000};
+            });
+        return response;
+      },
+      anonymous());
   int port = host_.start();
   RawResponse got = raw_request(port, raw_text("GET", "/pull"));
   EXPECT_TRUE(got.is_whole);
@@ -166,16 +182,19 @@ TEST_F(StreamTest, a_pulled_body_ends_well_only_when_its_source_did) {
 class PushTest : public StreamTest {
  protected:
   int start() {
-    host_.router.add(Method::kGet, "/push", [this](Request&) -> Result<Response> {
-      Response response;
-      response.headers.set("Content-Type", "text/event-stream");
-      response.body = PushBody([this](std::shared_ptr<StreamSink> sink) {
-        std::lock_guard lock(mutex_);
-        sink_ = std::move(sink);
-        has_sink_.open();
-      });
-      return response;
-    }, anonymous());
+    host_.router.add(
+        Method::kGet, "/push",
+        [this](Request&) -> Result<Response> {
+          Response response;
+          response.headers.set("Content-Type", "text/event-stream");
+          response.body = PushBody([this](std::shared_ptr<StreamSink> sink) {
+            std::lock_guard lock(mutex_);
+            sink_ = std::move(sink);
+            has_sink_.open();
+          });
+          return response;
+        },
+        anonymous());
     return host_.start();
   }
   std::shared_ptr<StreamSink> sink() {
@@ -250,11 +269,14 @@ TEST_F(PushTest, drain_closes_push_streams_and_idle_connections_at_once) {
 TEST_F(StreamTest, drain_lets_requests_in_flight_end_and_takes_no_more) {
   Gate entered;
   Gate leave;
-  host_.router.add(Method::kGet, "/slow", [&](Request&) -> Result<Response> {
-    entered.open();
-    leave.wait();
-    return Response::text("done");
-  }, anonymous());
+  host_.router.add(
+      Method::kGet, "/slow",
+      [&](Request&) -> Result<Response> {
+        entered.open();
+        leave.wait();
+        return Response::text("done");
+      },
+      anonymous());
   int port = host_.start();
   RawClient client(port);
   client.send(raw_text("GET", "/slow"));
@@ -274,11 +296,14 @@ TEST_F(StreamTest, a_full_worker_queue_answers_busy) {
   Gate entered;
   host_.options.worker_threads = 1;
   host_.options.worker_queue_max = 1;
-  host_.router.add(Method::kGet, "/slow", [&](Request&) -> Result<Response> {
-    entered.open();
-    leave.wait();
-    return Response::empty();
-  }, anonymous());
+  host_.router.add(
+      Method::kGet, "/slow",
+      [&](Request&) -> Result<Response> {
+        entered.open();
+        leave.wait();
+        return Response::empty();
+      },
+      anonymous());
   int port = host_.start();
   RawClient first(port);
   first.send(raw_text("GET", "/slow"));
@@ -299,23 +324,32 @@ TEST_F(StreamTest, a_full_worker_queue_answers_busy) {
 
 TEST_F(StreamTest, an_async_handler_answers_from_any_thread_once) {
   std::vector<std::thread> threads;
-  host_.router.add_async(Method::kPost, "/now", [](std::shared_ptr<Request> request, Responder respond) {
-    respond(Response::text(request->body));
-    respond(Response::text("again"));
-  }, anonymous());
-  host_.router.add_async(Method::kGet, "/later", [&](std::shared_ptr<Request>, Responder respond) {
-    threads.emplace_back([respond = std::move(respond)] { respond(Response::text("later")); });
-  }, anonymous());
-  host_.router.add_async(Method::kGet, "/never", [](std::shared_ptr<Request>, Responder) {}, anonymous());
+  host_.router.add_async(
+      Method::kPost, "/now",
+      [](std::shared_ptr<Request> request, Responder respond) {
+        respond(Response::text(request->body));
+        respond(Response::text("again"));
+      },
+      anonymous());
+  host_.router.add_async(
+      Method::kGet, "/later",
+      [&](std::shared_ptr<Request>, Responder respond) {
+        threads.emplace_back([respond = std::move(respond)] { respond(Response::text("later")); });
+      },
+      anonymous());
+  host_.router.add_async(
+      Method::kGet, "/never", [](std::shared_ptr<Request>, Responder) {}, anonymous());
   RouteOptions hasty = anonymous();
   hasty.deadline_ms = 50;
   std::vector<Responder> kept;
-  host_.router.add_async(Method::kGet, "/stuck", [&](std::shared_ptr<Request>, Responder respond) {
-    kept.push_back(std::move(respond));
-  }, hasty);
+  host_.router.add_async(
+      Method::kGet, "/stuck",
+      [&](std::shared_ptr<Request>, Responder respond) { kept.push_back(std::move(respond)); },
+      hasty);
   RawClient client(host_.start());
-  client.send(raw_text("POST", "/now", "", "hello") + raw_text("GET", "/later") + raw_text("GET", "/never") +
-              raw_text("GET", "/stuck") + raw_text("POST", "/now", "", "end"));
+  client.send(raw_text("POST", "/now", "", "hello") + raw_text("GET", "/later") +
+              raw_text("GET", "/never") + raw_text("GET", "/stuck") +
+              raw_text("POST", "/now", "", "end"));
   EXPECT_EQ(client.read().body, "hello");
   EXPECT_EQ(client.read().body, "later");
   EXPECT_EQ(client.read().status, 500);
@@ -331,13 +365,16 @@ TEST_F(StreamTest, an_async_handler_learns_that_its_client_left) {
   std::mutex mutex;
   std::vector<Responder> kept;
   std::shared_ptr<Request> held;
-  host_.router.add_async(Method::kGet, "/wait", [&](std::shared_ptr<Request> request, Responder respond) {
-    request->client->on_gone([&] { gone.open(); });
-    std::lock_guard lock(mutex);
-    held = request;
-    kept.push_back(std::move(respond));
-    entered.open();
-  }, anonymous());
+  host_.router.add_async(
+      Method::kGet, "/wait",
+      [&](std::shared_ptr<Request> request, Responder respond) {
+        request->client->on_gone([&] { gone.open(); });
+        std::lock_guard lock(mutex);
+        held = request;
+        kept.push_back(std::move(respond));
+        entered.open();
+      },
+      anonymous());
   RawClient client(host_.start());
   client.send(raw_text("GET", "/wait"));
   ASSERT_TRUE(entered.wait());
@@ -358,7 +395,8 @@ TEST_F(StreamTest, the_client_talks_json_and_understands_errors) {
     return fail(Code::kExhausted, "the disk is full", "make room", "spec.x");
   });
   add_upload();
-  host_.router.add(Method::kPut, "/p/refused", [](Request&) -> Result<Response> { return Response::empty(); },
+  host_.router.add(Method::kPut, "/p/refused",
+                   [](Request&) -> Result<Response> { return Response::empty(); },
                    {.body = BodyMode::kStream, .body_bytes_max = 1000});
   std::string url = "http://127.0.0.1:" + std::to_string(host_.start());
   Client client({.base_url = url + "/p/", .token = "good"});
@@ -369,10 +407,12 @@ TEST_F(StreamTest, the_client_talks_json_and_understands_errors) {
   EXPECT_EQ(failed.error().code, Code::kExhausted);
   EXPECT_EQ(failed.error().hint, "make room");
   EXPECT_EQ(failed.error().field, "spec.x");
-  EXPECT_EQ(Client({.base_url = url}).post("/p/json", Object{}).error().code, Code::kUnauthenticated);
+  EXPECT_EQ(Client({.base_url = url}).post("/p/json", Object{}).error().code,
+            Code::kUnauthenticated);
 
   std::string bytes = some_bytes(2'000'000);
-  auto source = [&bytes, at = std::size_t{0}](std::span<char> buffer) mutable -> Result<std::size_t> {
+  auto source = [&bytes,
+                 at = std::size_t{0}](std::span<char> buffer) mutable -> Result<std::size_t> {
     std::size_t size = std::min(buffer.size(), bytes.size() - at);
     std::copy_n(bytes.data() + at, size, buffer.data());
     at += size;
@@ -380,9 +420,9 @@ TEST_F(StreamTest, the_client_talks_json_and_understands_errors) {
   };
   auto up = Client({.base_url = url}).upload(Method::kPut, "/up", 2'000'000, source).value();
   EXPECT_EQ(parse_json(up.body).value().text_or("digest", ""), sha256(bytes).value);
-  auto refused = client.upload(Method::kPut, "/refused", 1 << 30, [](std::span<char> buffer) -> Result<std::size_t> {
-    return buffer.size();
-  });
+  auto refused =
+      client.upload(Method::kPut, "/refused", 1 << 30,
+                    [](std::span<char> buffer) -> Result<std::size_t> { return buffer.size(); });
   ASSERT_TRUE(refused) << refused.error().text();
   EXPECT_EQ(refused->status, 413);
 }
@@ -395,7 +435,9 @@ TEST_F(StreamTest, the_client_says_when_nobody_answers) {
 }
 
 TEST(ClientErrorTest, errors_of_all_three_protocols_are_read) {
-  auto of = [](int status, std::string body) { return error_from_response({status, {}, std::move(body)}); };
+  auto of = [](int status, std::string body) {
+    return error_from_response({status, {}, std::move(body)});
+  };
   Error error = of(404, R"({"error":{"code":"not_found","message":"no job 7","hint":"look"}})");
   EXPECT_EQ(error.code, Code::kNotFound);
   EXPECT_EQ(error.message, "no job 7");

@@ -14,10 +14,10 @@
 namespace takt::net {
 
 struct UpstreamRequest {
-  std::string target;            // "127.0.0.1:9000"; an IP address or localhost
+  std::string target;  // "127.0.0.1:9000"; an IP address or localhost
   Method method = Method::kPost;
-  std::string path = "/";        // with the query, as it goes on the wire
-  Headers headers;               // hop-by-hop ones, Host and Content-Length are left out
+  std::string path = "/";  // with the query, as it goes on the wire
+  Headers headers;         // hop-by-hop ones, Host and Content-Length are left out
   std::string_view body;
   std::shared_ptr<const void> keep;  // what `body` rests on, held until the end (the Request, say)
   std::int64_t timeout_ms = 30'000;  // for everything, connecting too
@@ -47,8 +47,8 @@ class UpstreamCall {
 
 struct UpstreamOptions {
   std::int64_t connect_timeout_ms = 2'000;
-  std::int64_t idle_timeout_ms = 30'000;     // unused connections
-  std::size_t idle_per_target_max = 64;      // per loop
+  std::int64_t idle_timeout_ms = 30'000;  // unused connections
+  std::size_t idle_per_target_max = 64;   // per loop
   std::size_t response_bytes_max = std::size_t{1} << 30;
 };
 
@@ -61,7 +61,8 @@ class UpstreamPool {
 
   /// From an async handler: runs on its network thread, `done` too. From any other thread: on a
   /// thread of the pool's own. `done` is called exactly once and must not block.
-  std::shared_ptr<UpstreamCall> send(UpstreamRequest request, std::function<void(UpstreamResult)> done);
+  std::shared_ptr<UpstreamCall> send(UpstreamRequest request,
+                                     std::function<void(UpstreamResult)> done);
   /// Closes the idle connections to a target that is gone.
   void forget(const std::string& target);
 

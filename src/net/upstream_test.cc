@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small proxy over UpstreamPool, before real and misbehaving servers.
-#include <gtest/gtest.h>
+#include "takt/net/upstream.h"
 
 #include <arpa/inet.h>
+#include <gtest/gtest.h>
 #include <sys/socket.h>
 
 #include <atomic>
@@ -11,7 +12,6 @@
 
 #include "takt/net/testing/raw_client.h"
 #include "takt/net/testing/test_server.h"
-#include "takt/net/upstream.h"
 
 namespace takt::net {
 namespace {
@@ -83,16 +83,18 @@ class UpstreamTest : public ::testing::Test {
     request.target = target;
     request.method = Method::kGet;
     request.timeout_ms = timeout_ms;
-    pool_.send(std::move(request), [&](UpstreamResult result) { promise.set_value(std::move(result)); });
+    pool_.send(std::move(request),
+               [&](UpstreamResult result) { promise.set_value(std::move(result)); });
     return promise.get_future().get();
   }
   UpstreamPool pool_{system_clock()};
 };
 
 TEST_F(UpstreamTest, a_connection_is_used_again) {
-  ScriptedServer server({kOk, "HTTP/1.1 100 Continue\r\n\r\n" + kOk,
-                         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
-                         "HTTP/1.1 404 No\r\nX-A: b\r\nConnection: close\r\n\r\ntill the end!"});
+  ScriptedServer server(
+      {kOk, "HTTP/1.1 100 Continue\r\n\r\n" + kOk,
+       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+       "HTTP/1.1 404 No\r\nX-A: b\r\nConnection: close\r\n\r\ntill the end!"});
   EXPECT_EQ(ask(server.target).response->body, "ok");
   EXPECT_EQ(ask(server.target).response->body, "ok");
   EXPECT_EQ(ask(server.target).response->body, "abc");
@@ -143,30 +145,41 @@ class ProxyTest : public ::testing::Test {
  protected:
   void SetUp() override {
     RouteOptions anonymous{.access = Access::kAnonymous, .body_bytes_max = 64 << 20};
-    back_.router.add_async(Method::kPost, "/echo", [](std::shared_ptr<Request> request, Responder respond) {
-      Response response = Response::bytes(request->body, "application/octet-stream");
-      response.headers.set("X-Seen", std::string(request->headers.get("X-Sent")));
-      respond(std::move(response));
-    }, anonymous);
-    back_.router.add_async(Method::kPost, "/hold", [this](std::shared_ptr<Request> request, Responder respond) {
-      request->client->on_gone([this] { gone_.set_value(); });
-      held_.push_back(std::move(respond));
-      entered_.set_value();
-    }, anonymous);
+    back_.router.add_async(
+        Method::kPost, "/echo",
+        [](std::shared_ptr<Request> request, Responder respond) {
+          Response response = Response::bytes(request->body, "application/octet-stream");
+          response.headers.set("X-Seen", std::string(request->headers.get("X-Sent")));
+          respond(std::move(response));
+        },
+        anonymous);
+    back_.router.add_async(
+        Method::kPost, "/hold",
+        [this](std::shared_ptr<Request> request, Responder respond) {
+          request->client->on_gone([this] { gone_.set_value(); });
+          held_.push_back(std::move(respond));
+          entered_.set_value();
+        },
+        anonymous);
     target_ = "127.0.0.1:" + std::to_string(back_.start());
-    front_.router.add_async(Method::kPost, "/{path...}", [this](std::shared_ptr<Request> request, Responder respond) {
-      UpstreamRequest forward;
-      forward.target = target_;
-      forward.path = request->target;
-      forward.headers = request->headers;
-      forward.body = request->body;
-      forward.keep = request;
-      auto call = pool_.send(std::move(forward), [respond](UpstreamResult result) {
-        if (!result.response) return respond(Response::error(result.response.error(), ""));
-        respond({.status = result.response->status, .headers = result.response->headers, .body = result.response->body});
-      });
-      request->client->on_gone([call] { call->cancel(); });
-    }, anonymous);
+    front_.router.add_async(
+        Method::kPost, "/{path...}",
+        [this](std::shared_ptr<Request> request, Responder respond) {
+          UpstreamRequest forward;
+          forward.target = target_;
+          forward.path = request->target;
+          forward.headers = request->headers;
+          forward.body = request->body;
+          forward.keep = request;
+          auto call = pool_.send(std::move(forward), [respond](UpstreamResult result) {
+            if (!result.response) return respond(Response::error(result.response.error(), ""));
+            respond({.status = result.response->status,
+                     .headers = result.response->headers,
+                     .body = result.response->body});
+          });
+          request->client->on_gone([call] { call->cancel(); });
+        },
+        anonymous);
     front_port_ = front_.start();
   }
   void TearDown() override {

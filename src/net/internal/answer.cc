@@ -19,31 +19,56 @@ constexpr std::int64_t kSendfileBytesMax = 8 << 20;
 
 std::string_view reason_phrase(int status) {
   switch (status) {
-    case 200: return "OK";
-    case 201: return "Created";
-    case 202: return "Accepted";
-    case 204: return "No Content";
-    case 206: return "Partial Content";
-    case 303: return "See Other";
-    case 304: return "Not Modified";
-    case 400: return "Bad Request";
-    case 401: return "Unauthorized";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 408: return "Request Timeout";
-    case 409: return "Conflict";
-    case 413: return "Content Too Large";
-    case 414: return "URI Too Long";
-    case 416: return "Range Not Satisfiable";
-    case 429: return "Too Many Requests";
-    case 431: return "Request Header Fields Too Large";
-    case 500: return "Internal Server Error";
-    case 501: return "Not Implemented";
-    case 502: return "Bad Gateway";
-    case 503: return "Service Unavailable";
-    case 504: return "Gateway Timeout";
-    default: return "Status";
+    case 200:
+      return "OK";
+    case 201:
+      return "Created";
+    case 202:
+      return "Accepted";
+    case 204:
+      return "No Content";
+    case 206:
+      return "Partial Content";
+    case 303:
+      return "See Other";
+    case 304:
+      return "Not Modified";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 408:
+      return "Request Timeout";
+    case 409:
+      return "Conflict";
+    case 413:
+      return "Content Too Large";
+    case 414:
+      return "URI Too Long";
+    case 416:
+      return "Range Not Satisfiable";
+    case 429:
+      return "Too Many Requests";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 500:
+      return "Internal Server Error";
+    case 501:
+      return "Not Implemented";
+    case 502:
+      return "Bad Gateway";
+    case 503:
+      return "Service Unavailable";
+    case 504:
+      return "Gateway Timeout";
+    default:
+      return "Status";
   }
 }
 
@@ -75,8 +100,8 @@ std::string_view http_date(UnixMs now_ms) {
     std::tm parts{};
     ::gmtime_r(&time, &parts);
     std::array<char, 40> buffer;
-    text.assign(buffer.data(), std::strftime(buffer.data(), buffer.size(),
-                                             "%a, %d %b %Y %H:%M:%S GMT", &parts));
+    text.assign(buffer.data(),
+                std::strftime(buffer.data(), buffer.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts));
   }
   return text;
 }
@@ -135,7 +160,8 @@ Task<bool> Connection::write_answer(Exchange& exchange, Response response, bool 
   if (has_no_body) length = -1;
   bool is_chunked = length < 0 && !has_no_body && !exchange.parser.is_http10();
   bool ends_by_close = length < 0 && !has_no_body && !is_chunked;
-  std::string head = render_head(exchange, response, keep_alive && !ends_by_close, length, is_chunked);
+  std::string head =
+      render_head(exchange, response, keep_alive && !ends_by_close, length, is_chunked);
   bool is_head_only = has_no_body || exchange.request.method == Method::kHead;
   if (whole != nullptr || is_head_only) {
     co_return co_await write(head, whole != nullptr && !is_head_only ? *whole : std::string_view{});

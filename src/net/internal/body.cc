@@ -12,10 +12,10 @@ namespace takt::net::internal {
 namespace {
 
 constexpr std::size_t kReadBytesFirst = 4 << 10;
-constexpr std::size_t kReadBytesMax = 128 << 10;          // holds a head and one read
-constexpr std::size_t kChunkedReadBytes = 64 << 10;       // the read size follows the free space
-constexpr std::int64_t kDiscardBytesMax = 256 << 10;      // rather close than read more
-constexpr std::size_t kBodyStepBytes = 1 << 20;           // a length alone reserves no memory
+constexpr std::size_t kReadBytesMax = 128 << 10;      // holds a head and one read
+constexpr std::size_t kChunkedReadBytes = 64 << 10;   // the read size follows the free space
+constexpr std::int64_t kDiscardBytesMax = 256 << 10;  // rather close than read more
+constexpr std::size_t kBodyStepBytes = 1 << 20;       // a length alone reserves no memory
 constexpr std::int64_t kLingerMs = 2'000;
 
 }  // namespace
@@ -83,8 +83,8 @@ Task<Result<std::size_t>> Connection::read_body(Exchange& exchange, std::span<ch
   }
   // Only the client's time counts, not that of a handler between two reads.
   transfer_start_ = transfer_start_ + (core_.clock.mono() - body_paused_);
-  Result<std::size_t> got = body_chunked_ ? co_await read_chunked(exchange, buffer)
-                                          : co_await read_plain(buffer);
+  Result<std::size_t> got =
+      body_chunked_ ? co_await read_chunked(exchange, buffer) : co_await read_plain(buffer);
   deadline_ = {};
   body_paused_ = core_.clock.mono();
   if (!got) body_failed_ = true;
@@ -172,12 +172,12 @@ Task<void> Connection::linger() {
 Result<std::size_t> LoopBodyReader::read(std::span<char> buffer) {
   std::promise<Result<std::size_t>> done;
   auto result = done.get_future();
-  asio::co_spawn(connection_.loop_->executor(), connection_.read_body(exchange_, buffer),
-                 [done = std::move(done)](const std::exception_ptr& failed,
-                                          Result<std::size_t> got) mutable {
-                   if (failed) got = fail(Code::kInternal, "reading the body failed");
-                   done.set_value(std::move(got));
-                 });
+  asio::co_spawn(
+      connection_.loop_->executor(), connection_.read_body(exchange_, buffer),
+      [done = std::move(done)](const std::exception_ptr& failed, Result<std::size_t> got) mutable {
+        if (failed) got = fail(Code::kInternal, "reading the body failed");
+        done.set_value(std::move(got));
+      });
   return result.get();
 }
 

@@ -33,9 +33,9 @@ Response run_handler(const Core& core, const Exchange& exchange, Request& reques
     if (result) return std::move(*result);
     return error_response(core, exchange.route, request, result.error());
   } catch (const std::exception& exception) {
-    log_error("handler threw", {{"path", request.path},
-                                {"request_id", request.request_id},
-                                {"what", exception.what()}});
+    log_error(
+        "handler threw",
+        {{"path", request.path}, {"request_id", request.request_id}, {"what", exception.what()}});
   }
   Error error{.code = Code::kInternal, .message = "the server failed; its log has the cause"};
   return error_response(core, exchange.route, request, error);
@@ -119,7 +119,8 @@ Task<Connection::Head> Connection::read_head(Exchange& exchange, Response& answe
   request.remote_address = remote_address_;
   body_done_ = false;  // until begin_body: an unreadable request ends the connection
   if (step.state == HeadParser::State::kTooLarge) {
-    Error error{.code = Code::kTooLarge, .message = "the request's headers are over the limit of 64 KiB"};
+    Error error{.code = Code::kTooLarge,
+                .message = "the request's headers are over the limit of 64 KiB"};
     answer = error_response(core_, nullptr, request, error, 431);
     co_return Head::kAnswered;
   }

@@ -75,14 +75,14 @@ class Connection final : public Ticker, public std::enable_shared_from_this<Conn
   std::unique_ptr<Wire> wire_;
   std::string remote_address_;
   Loop::Handle ticker_;
-  Mono deadline_{};            // of what goes on now; 0: none
-  Mono transfer_start_{};      // of the request that is being read
-  Mono body_paused_{};         // when the last read of the body ended
+  Mono deadline_{};        // of what goes on now; 0: none
+  Mono transfer_start_{};  // of the request that is being read
+  Mono body_paused_{};     // when the last read of the body ended
   std::int64_t transferred_ = 0;
   bool is_idle_ = true;
-  bool is_closed_ = false;     // aborted
-  bool is_watched_ = false;    // a readiness wait is out
-  Mono answer_deadline_{};     // of an async handler
+  bool is_closed_ = false;             // aborted
+  bool is_watched_ = false;            // a readiness wait is out
+  Mono answer_deadline_{};             // of an async handler
   std::shared_ptr<Exchange> waiting_;  // whose client is being watched
   std::shared_ptr<PushSink> sink_;
 

@@ -59,9 +59,10 @@ Status check_host(const Request& request, const ServerOptions& options) {
   std::string_view host = request.headers.get("Host");
   std::string name = host_name(host);
   if (is_loopback_name(name)) return {};
-  bool allowed = !name.empty() && std::ranges::any_of(options.allowed_hosts, [&](const auto& entry) {
-    return equal_no_case(entry, name) || equal_no_case(entry, host) || host_name(entry) == name;
-  });
+  bool allowed =
+      !name.empty() && std::ranges::any_of(options.allowed_hosts, [&](const auto& entry) {
+        return equal_no_case(entry, name) || equal_no_case(entry, host) || host_name(entry) == name;
+      });
   if (allowed) return {};
   return fail(Code::kDenied, "host \"" + std::string(host.substr(0, 128)) + "\" is not served here",
               "add it to the setting allowed_hosts (--allowed-hosts) if it names this server");

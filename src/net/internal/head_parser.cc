@@ -19,14 +19,22 @@ using boost::beast::string_view;
 
 std::optional<Method> method_of(http::verb verb) {
   switch (verb) {
-    case http::verb::get: return Method::kGet;
-    case http::verb::head: return Method::kHead;
-    case http::verb::post: return Method::kPost;
-    case http::verb::put: return Method::kPut;
-    case http::verb::patch: return Method::kPatch;
-    case http::verb::delete_: return Method::kDelete;
-    case http::verb::options: return Method::kOptions;
-    default: return std::nullopt;
+    case http::verb::get:
+      return Method::kGet;
+    case http::verb::head:
+      return Method::kHead;
+    case http::verb::post:
+      return Method::kPost;
+    case http::verb::put:
+      return Method::kPut;
+    case http::verb::patch:
+      return Method::kPatch;
+    case http::verb::delete_:
+      return Method::kDelete;
+    case http::verb::options:
+      return Method::kOptions;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -46,7 +54,7 @@ struct HeadParser::Impl final : http::basic_parser<true> {
   int hosts = 0;
   int transfer_encodings = 0;
   int lengths = 0;
-  bool is_plain_length = true;      // digits only; Beast takes equal lists and repetitions
+  bool is_plain_length = true;   // digits only; Beast takes equal lists and repetitions
   bool is_plain_chunked = true;  // the only transfer coding we take
   bool expects = false;
   bool method_known = true;
@@ -61,8 +69,7 @@ struct HeadParser::Impl final : http::basic_parser<true> {
     version = number;
   }
   void on_response_impl(int, string_view, int, error_code&) override {}
-  void on_field_impl(http::field field, string_view name, string_view value,
-                     error_code&) override {
+  void on_field_impl(http::field field, string_view name, string_view value, error_code&) override {
     if (head_done) return;  // trailers carry nothing that we read
     std::string_view text(value.data(), value.size());
     if (field == http::field::host) ++hosts;

@@ -55,8 +55,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   const std::int64_t tick_ms_;
   asio::io_context io_{1};
   asio::executor_work_guard<Executor> work_;
-  asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>,
-                             Executor>
+  asio::basic_waitable_timer<std::chrono::steady_clock,
+                             asio::wait_traits<std::chrono::steady_clock>, Executor>
       timer_;
   bool is_armed_ = false;
   std::list<Ticker*> tickers_;

@@ -27,7 +27,8 @@ struct ResponseParser::Impl final : response_http::basic_parser<false> {
   int status = 0;
   bool head_done = false;
 
-  void on_request_impl(response_http::verb, ResponseText, ResponseText, int, error_code&) override {}
+  void on_request_impl(response_http::verb, ResponseText, ResponseText, int, error_code&) override {
+  }
   void on_response_impl(int code, ResponseText, int, error_code&) override { status = code; }
   void on_field_impl(response_http::field, ResponseText name, ResponseText value,
                      error_code&) override {
@@ -98,9 +99,9 @@ std::int64_t ResponseParser::content_length() const {
 }
 
 bool is_hop_header(std::string_view name) {
-  for (std::string_view hop : {"Connection", "Content-Length", "Transfer-Encoding", "Keep-Alive", "TE",
-                               "Trailer", "Upgrade", "Proxy-Connection", "Proxy-Authenticate",
-                               "Proxy-Authorization"}) {
+  for (std::string_view hop :
+       {"Connection", "Content-Length", "Transfer-Encoding", "Keep-Alive", "TE", "Trailer",
+        "Upgrade", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization"}) {
     if (equal_no_case(name, hop)) return true;
   }
   return false;

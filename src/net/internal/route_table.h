@@ -25,7 +25,9 @@ struct Route {
 
 struct TextHash {
   using is_transparent = void;
-  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>{}(text);
+  }
 };
 
 /// One segment of the patterns. Routes end in `routes` (or `rest` when the last is {name...}).

@@ -33,13 +33,18 @@ Result<Tcp::endpoint> parse_target_address(const std::string& target) {
 std::string render_request(const UpstreamRequest& request) {
   std::string head;
   head.reserve(512);
-  head.append(method_name(request.method)).append(" ").append(request.path).append(" HTTP/1.1\r\nHost: ");
+  head.append(method_name(request.method))
+      .append(" ")
+      .append(request.path)
+      .append(" HTTP/1.1\r\nHost: ");
   head.append(request.target).append("\r\n");
   for (const auto& [name, value] : request.headers.items()) {
-    if (is_hop_header(name) || equal_no_case(name, "Host") || equal_no_case(name, "Expect")) continue;
+    if (is_hop_header(name) || equal_no_case(name, "Host") || equal_no_case(name, "Expect"))
+      continue;
     head.append(name).append(": ").append(value).append("\r\n");
   }
-  bool has_length = !request.body.empty() || (request.method != Method::kGet && request.method != Method::kHead);
+  bool has_length =
+      !request.body.empty() || (request.method != Method::kGet && request.method != Method::kHead);
   if (has_length) {
     std::array<char, 20> digits;
     auto end = std::to_chars(digits.data(), digits.data() + digits.size(), request.body.size()).ptr;
@@ -89,7 +94,9 @@ Task<UpstreamLoop::Outcome> UpstreamLoop::attempt(LoopCall& call, bool may_reuse
   bool keep = false;
   Outcome outcome = Outcome::kFailed;
   Status connected;
-  if (is_new) connected = co_await connect(used, std::min(deadline, now + options_.connect_timeout_ms * 1000));
+  if (is_new)
+    connected =
+        co_await connect(used, std::min(deadline, now + options_.connect_timeout_ms * 1000));
   if (!connected) {
     result.response = fail(std::move(connected.error()));
     result.may_have_run = false;
@@ -145,7 +152,8 @@ Task<UpstreamLoop::Outcome> UpstreamLoop::exchange(LoopCall& call, UpstreamConne
       }
     }
     if (step.state == ResponseParser::State::kBad) {
-      result.response = fail(Code::kUnavailable, connection.target + " sent no well-formed HTTP answer");
+      result.response =
+          fail(Code::kUnavailable, connection.target + " sent no well-formed HTTP answer");
       co_return Outcome::kFailed;
     }
     if (parser->status() >= 200) break;  // interim answers are dropped

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "takt/net/internal/wire.h"
 
-#include <netinet/tcp.h>
-
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
+#include <netinet/tcp.h>
 
 namespace takt::net::internal {
 
@@ -103,10 +102,12 @@ Result<std::shared_ptr<TlsContext>> load_tls(const TlsFiles& files) {
   error_code error;
   tls->context.use_certificate_chain_file(files.certificate, error);
   if (error) {
-    return fail(Code::kInvalid, "reading the TLS certificate " + files.certificate + ": " + error.message());
+    return fail(Code::kInvalid,
+                "reading the TLS certificate " + files.certificate + ": " + error.message());
   }
   tls->context.use_private_key_file(files.key, asio::ssl::context::pem, error);
-  if (error) return fail(Code::kInvalid, "reading the TLS key " + files.key + ": " + error.message());
+  if (error)
+    return fail(Code::kInvalid, "reading the TLS key " + files.key + ": " + error.message());
   ::SSL_CTX_set_min_proto_version(tls->context.native_handle(), TLS1_2_VERSION);
   return tls;
 }

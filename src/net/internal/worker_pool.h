@@ -18,7 +18,8 @@ class WorkerPool {
  public:
   using Task = std::move_only_function<void()>;
 
-  WorkerPool(int threads_max, std::size_t queue_max) : threads_max_(threads_max), queue_max_(queue_max) {}
+  WorkerPool(int threads_max, std::size_t queue_max)
+      : threads_max_(threads_max), queue_max_(queue_max) {}
   ~WorkerPool() { stop(); }
 
   /// False when the queue is full or the pool was stopped; the task is left untouched then.

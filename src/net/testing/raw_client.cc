@@ -16,7 +16,8 @@ RawClient::RawClient(int port, int timeout_ms)
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (::connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) fd_.reset();
+  if (::connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0)
+    fd_.reset();
 }
 
 bool RawClient::send(std::string_view bytes) {
@@ -51,7 +52,8 @@ RawResponse RawClient::read(bool is_head) {
     std::size_t line_end = head.find("\r\n", at);
     std::string line = head.substr(at, line_end - at);
     std::size_t colon = line.find(": ");
-    if (colon != std::string::npos) response.headers.add(line.substr(0, colon), line.substr(colon + 2));
+    if (colon != std::string::npos)
+      response.headers.add(line.substr(0, colon), line.substr(colon + 2));
     at = line_end + 2;
   }
   if (is_head || response.status == 204 || response.status == 304 || response.status < 200) {
@@ -63,7 +65,8 @@ RawResponse RawClient::read(bool is_head) {
     return response;
   }
   bool has_length = response.headers.has("Content-Length");
-  auto length = static_cast<std::size_t>(std::atoll(std::string(response.headers.get("Content-Length")).c_str()));
+  auto length = static_cast<std::size_t>(
+      std::atoll(std::string(response.headers.get("Content-Length")).c_str()));
   while (!has_length || buffer_.size() < length) {
     if (!more()) break;
   }
@@ -148,20 +151,24 @@ std::vector<std::string> routes_open_to_anyone(const Router& router, int port) {
     if (route.method == Method::kGet) methods.push_back(Method::kHead);
     std::string path = example_of(route.pattern);
     for (Method method : methods) {
-      for (std::string headers : {"", "Authorization: Bearer wrong\r\n", "Cookie: takt_session=wrong\r\n",
-                                  "X-HTTP-Method-Override: OPTIONS\r\n"}) {
+      for (std::string headers :
+           {"", "Authorization: Bearer wrong\r\n", "Cookie: takt_session=wrong\r\n",
+            "X-HTTP-Method-Override: OPTIONS\r\n"}) {
         RawResponse got = raw_request(port, raw_text(method_name(method), path, headers));
         if (got.status == 401) continue;
-        open.push_back(std::string(method_name(method)) + " " + path + ": " + std::to_string(got.status));
+        open.push_back(std::string(method_name(method)) + " " + path + ": " +
+                       std::to_string(got.status));
       }
     }
-    // Spellings that must not reach it: other answers than 401 are fine as long as nothing is served.
+    // Spellings that must not reach it: other answers than 401 are fine as long as nothing is
+    // served.
     std::string slashes = path;
     slashes.insert(1, "/");
     for (const std::string& alias : {path + "/", "/." + path, slashes, "/%2f" + path.substr(1)}) {
       RawResponse got = raw_request(port, raw_text(method_name(route.method), alias));
       if (got.status >= 400) continue;
-      open.push_back(std::string(method_name(route.method)) + " " + alias + ": " + std::to_string(got.status));
+      open.push_back(std::string(method_name(route.method)) + " " + alias + ": " +
+                     std::to_string(got.status));
     }
   }
   return open;
