@@ -4,6 +4,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { ApiError, set_unauthenticated_handler } from '../api/client'
 import { load_catalogue, translator, TranslatorContext, type Translator } from '../i18n'
+import { set_ref_words } from '../lib/url'
 import { Sprite } from '../ui/sprite'
 import { usePreferences } from './preferences'
 import { Addresses } from './addresses'
@@ -33,7 +34,9 @@ export function App() {
     void load_catalogue(language).then((catalogue) => {
       if (!current) return
       document.documentElement.lang = language === 'zh' ? 'zh-Hans' : 'en'
-      set_text(translator(language, catalogue))
+      const next = translator(language, catalogue)
+      set_ref_words({ job: (n) => next.t('job.n', { n }), run: (id) => next.t('run.n', { id }) })
+      set_text(next)
     })
     return () => {
       current = false

@@ -34,6 +34,8 @@ export interface ChartProps {
   zero?: boolean
   log?: boolean
   say: (value: number | null | undefined) => string
+  /** For the ticks of the value axis, where it differs. */
+  say_tick?: (value: number) => string
   marks?: { x: number; word: string }[]
   rules?: { y: number; word: string }[]
   sync?: string
@@ -226,7 +228,7 @@ function options_of(
         grid: { stroke: color('--line'), width: 1 },
         size: 52,
         space: 34,
-        values: (_plot, splits) => splits.map((value) => (value === null ? '' : latest.current.say(value))),
+        values: (_plot, splits) => splits.map((value) => (value === null ? '' : (latest.current.say_tick ?? latest.current.say)(value))),
       },
     ],
     series: [

@@ -31,7 +31,7 @@ export function is_failure(event: TaktEvent): boolean {
 }
 
 export function is_approval(event: TaktEvent): boolean {
-  return event.verb === 'node.approved' || event.verb === 'node.waits-for-approval'
+  return event.verb === 'node.approved' || event.verb === 'node.waits-approval'
 }
 
 /** The event's details in few words: scalars only, the short ones first. */

@@ -9,6 +9,8 @@ export type Zone = 'browser' | 'utc'
 export interface Format {
   /** A number with at most `digits` after the point. */
   number: (value: number | null | undefined, digits?: number) => string
+  /** A number with exactly `digits` after the point. */
+  fixed: (value: number, digits: number) => string
   /** A metric: four significant digits, small ones in powers of ten. */
   metric: (value: number | null | undefined) => string
   /** A share of one as percent, without a space. */
@@ -83,6 +85,7 @@ export function make_format({ t, locale, language }: Translator, zone: Zone): Fo
   const clock_parts = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
   return {
     number,
+    fixed,
     metric: (value) => {
       if (value === null || value === undefined || Number.isNaN(value)) return none
       const size = Math.abs(value)

@@ -20,7 +20,10 @@ const colors = ['--c1', '--c2', '--c3', '--c4', '--c5', '--c6', '--c7', '--c8'] 
 function hash(text: string): number {
   let value = 2166136261
   for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 16777619)
-  return value >>> 0
+  // The last letters must reach all bits, or neighbours would share a colour.
+  value = Math.imul(value ^ (value >>> 16), 2246822507)
+  value = Math.imul(value ^ (value >>> 13), 3266489909)
+  return (value ^ (value >>> 16)) >>> 0
 }
 
 export interface Look {
@@ -28,7 +31,7 @@ export interface Look {
   dash: number[] | undefined
 }
 
-/** The baseline is ink and dashed; a run's colour comes from its id; whoever shares one is dashed. */
+/** The baseline is ink and dashed; a run's colour comes from its id, or is the next free one; past eight, dashed. */
 export function looks_of(ids: string[], base: string | undefined): Map<string, Look> {
   const looks = new Map<string, Look>()
   const taken = new Set<string>()
@@ -38,8 +41,9 @@ export function looks_of(ids: string[], base: string | undefined): Map<string, L
       continue
     }
     const start = hash(id) % colors.length
-    const color = colors[start]!
-    looks.set(id, { color, dash: taken.has(color) ? [2, 3] : undefined })
+    const probe = colors.findIndex((_, step) => !taken.has(colors[(start + step) % colors.length]!))
+    const color = colors[(start + Math.max(0, probe)) % colors.length]!
+    looks.set(id, { color, dash: probe < 0 ? [2, 3] : undefined })
     taken.add(color)
   }
   return looks

@@ -60,6 +60,16 @@ export function parse_ref(ref: string): Ref {
   return { kind, name: at < 0 ? whole : whole.slice(0, at), version: at < 0 ? undefined : whole.slice(at + 1) }
 }
 
+/** The words that stand before a number or an id, in the language of the console; set when a catalogue is loaded. */
+export interface RefWords {
+  job: (number: string) => string
+  run: (id: string) => string
+}
+let words: RefWords = { job: (number) => `job ${number}`, run: (id) => `run ${id}` }
+export function set_ref_words(next: RefWords): void {
+  words = next
+}
+
 /** A reference in the words of a page: digits@8, job 318, run brisk-otter, digits-line #42. */
 export function short_ref(ref: string): string {
   const { kind, name, version } = parse_ref(ref)
@@ -69,9 +79,9 @@ export function short_ref(ref: string): string {
     case 'model':
       return version ? `${name}@${version}` : name
     case 'job':
-      return `job ${name}`
+      return words.job(name)
     case 'run':
-      return `run ${name.slice(0, 8)}`
+      return words.run(name.slice(0, 8))
     case 'revision':
       return `${parts[0]} r${parts[1]}`
     case 'pipeline-run':

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lineage of one thing: as a strip of at most six stops, as a graph, and as the list that is the graph's twin.
 import { useQuery } from '@tanstack/react-query'
-import { useMemo, useState, type ReactNode } from 'react'
+import { useEffect, useMemo, useState, type ReactNode } from 'react'
 import { Link } from 'wouter'
 import { lineage_query, type LineageGraph } from '../api/spine'
 import { useProject } from '../app/context'
@@ -27,15 +27,23 @@ export function useKindWord(): (kind: string) => string {
 const place_of_kind = ['dataset', 'code', 'environment', 'job', 'run', 'artifact', 'model', 'revision', 'service']
 
 export function stops_of_graph(graph: LineageGraph, me: Stop, project: string, say: (kind: string) => string): Stop[] {
-  const line_place = (node: Node) => place_of_kind.indexOf(parse_ref(node.ref).kind)
-  const useful = graph.nodes.filter((node) => node.depth !== 0 && line_place(node) >= 0)
-  const origins = useful.filter((node) => node.depth < 0).sort((a, b) => b.depth - a.depth || line_place(b) - line_place(a)).slice(0, 3)
-  const results = useful.filter((node) => node.depth > 0).sort((a, b) => a.depth - b.depth || line_place(a) - line_place(b)).slice(0, 5 - origins.length)
-  const stop = (node: Node): Stop => {
-    const { kind } = parse_ref(node.ref)
-    return { icon: icon_of(kind), name: short_ref(node.ref), fact: say(kind), to: path_of_ref(project, node.ref) }
+  const kind_of = (node: Node) => parse_ref(node.ref).kind
+  const useful = graph.nodes.filter((node) => node.depth !== 0 && place_of_kind.includes(kind_of(node)))
+  // One stop a kind, the nearest thing of it; how many more there are stands beside its fact.
+  const side = (sign: number) => {
+    const kinds = new Map<string, Node[]>()
+    for (const node of useful.filter((node) => node.depth * sign > 0).sort((a, b) => Math.abs(a.depth) - Math.abs(b.depth))) kinds.set(kind_of(node), [...(kinds.get(kind_of(node)) ?? []), node])
+    return [...kinds.values()]
   }
-  return [...origins.sort((a, b) => a.depth - b.depth || line_place(a) - line_place(b)).map(stop), me, ...results.map(stop)]
+  const in_line = (a: Node[], b: Node[]) => place_of_kind.indexOf(kind_of(a[0]!)) - place_of_kind.indexOf(kind_of(b[0]!))
+  const origins = side(-1).slice(0, 3).sort(in_line)
+  const results = side(1).slice(0, 5 - origins.length).sort(in_line)
+  const stop = (nodes: Node[]): Stop => {
+    const node = nodes[0]!
+    const more = nodes.length > 1 ? ` +${nodes.length - 1}` : ''
+    return { icon: icon_of(kind_of(node)), name: short_ref(node.ref) + more, fact: say(kind_of(node)), to: path_of_ref(project, node.ref) }
+  }
+  return [...origins.map(stop), me, ...results.map(stop)]
 }
 
 export function LineageStripOf({ subject, me }: { subject: string; me: Stop }) {
@@ -46,10 +54,9 @@ export function LineageStripOf({ subject, me }: { subject: string; me: Stop }) {
   return <LineageStrip stops={stops} />
 }
 
-const node_width = 158
 const node_height = 42
-const gap_x = 54
 const gap_y = 12
+const padding = 32
 /** More than this is folded to the nearest ones, with the count said. */
 export const drawn_nodes = 40
 
@@ -87,33 +94,38 @@ export function LineageDrawing({ graph, subject, fact }: { graph: LineageGraph; 
     const ids = near.sort((a, b) => a.depth - b.depth).map((node) => node.ref)
     const links = graph.edges.map((edge): [string, string] => [edge.to, edge.from])
     const placed = place_in_layers(ids, links)
-    return { placed, links: links.filter(([from, to]) => ids.includes(from) && ids.includes(to)) }
+    return { placed }
   }, [graph])
-  const { placed, links } = drawing
+  const { placed } = drawing
+  const [room, set_room] = useState(1100)
+  const [box, set_box] = useState<HTMLDivElement | null>(null)
+  useEffect(() => {
+    if (!box) return
+    const observer = new ResizeObserver(() => set_room(box.clientWidth - padding))
+    observer.observe(box)
+    return () => observer.disconnect()
+  }, [box])
+  // Nodes take the room there is, between 128 and 176 px; below that the drawing scrolls.
+  const gap_x = placed.ranks > 5 ? 34 : 52
+  const node_width = Math.max(128, Math.min(176, (room - (placed.ranks - 1) * gap_x) / Math.max(1, placed.ranks)))
   const at = new Map(placed.nodes.map((node) => [node.id, { x: node.rank * (node_width + gap_x), y: node.row * (node_height + gap_y) }]))
   const width = placed.ranks * (node_width + gap_x) - gap_x
   const height = placed.rows * (node_height + gap_y) - gap_y
   const depth_zero = graph.nodes.find((node) => node.depth === 0)?.ref ?? subject
   return (
-    <div className="scroll lin-scroll" tabIndex={0} role="group" aria-label={t('lineage.graph')}>
+    <div className="scroll lin-scroll" ref={set_box} tabIndex={0} role="group" aria-label={t('lineage.graph')}>
       <div className="lin" style={{ width, height }}>
         <svg className="e" width={width} height={height} aria-hidden="true">
-          {links.map(([from, to], index) => {
-            const a = at.get(from)!
-            const b = at.get(to)!
-            const x0 = a.x + node_width
-            const y0 = a.y + node_height / 2
-            const y1 = b.y + node_height / 2
-            const bend = Math.max(18, Math.min(40, (b.x - x0) / 2))
-            return <path key={index} d={`M${x0} ${y0}C${x0 + bend} ${y0} ${b.x - bend} ${y1} ${b.x} ${y1}`} fill="none" stroke="var(--line-strong)" strokeWidth="1.5" />
-          })}
+          {placed.routes.map((route, index) => (
+            <path key={index} d={curve_through(route.map((id) => at.get(id)!), node_width)} fill="none" stroke="var(--line-strong)" strokeWidth="1.5" />
+          ))}
         </svg>
-        {placed.nodes.map((node) => {
+        {placed.nodes.filter((node) => !node.is_bend).map((node) => {
           const { kind } = parse_ref(node.id)
           const place = at.get(node.id)!
           const me = node.id === depth_zero
           return (
-            <NodeBox key={node.id} to={me ? undefined : path_of_ref(project, node.id)} className={`nd ${me ? 'me' : ''}`} x={place.x} y={place.y} title={node.id}>
+            <NodeBox key={node.id} to={me ? undefined : path_of_ref(project, node.id)} className={`nd ${me ? 'me' : ''}`} x={place.x} y={place.y} width={node_width} title={node.id}>
               <Icon name={icon_of(kind)} />
               <span>
                 <b>{short_ref(node.id)}</b>
@@ -128,8 +140,23 @@ export function LineageDrawing({ graph, subject, fact }: { graph: LineageGraph; 
   )
 }
 
-function NodeBox({ to, className, x, y, title, children }: { to: string | undefined; className: string; x: number; y: number; title: string; children: ReactNode }) {
-  const style = { left: x, top: y, width: node_width }
+/** From the right side of the first box through the bends to the left side of the last. */
+function curve_through(points: { x: number; y: number }[], node_width: number): string {
+  const middle = (point: { y: number }) => point.y + node_height / 2
+  let d = `M${points[0]!.x + node_width} ${middle(points[0]!)}`
+  for (let index = 1; index < points.length; index++) {
+    const from = points[index - 1]!
+    const to = points[index]!
+    const x0 = from.x + node_width
+    const bend = Math.max(14, (to.x - x0) / 2)
+    d += `C${x0 + bend} ${middle(from)} ${to.x - bend} ${middle(to)} ${to.x} ${middle(to)}`
+    if (index < points.length - 1) d += `H${to.x + node_width}`
+  }
+  return d
+}
+
+function NodeBox({ to, className, x, y, width, title, children }: { to: string | undefined; className: string; x: number; y: number; width: number; title: string; children: ReactNode }) {
+  const style = { left: x, top: y, width }
   return to ? (
     <Link href={to} className={className} style={style} title={title}>
       {children}

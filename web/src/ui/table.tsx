@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data table: sticky head, rows by keys (j k x Enter), sorting by the caller, virtual from 100 rows.
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, type ReactNode, type RefObject } from 'react'
+import { useEffect, useState, type ReactNode } from 'react'
 import { useLocation } from 'wouter'
 import { typing_in } from '../app/keys'
 import { useText } from '../i18n'
@@ -36,11 +36,12 @@ interface Props<T> {
 const virtual_from = 100
 
 export function DataTable<T>(props: Props<T>) {
-  const scroller = useRef<HTMLDivElement>(null)
+  // State, not a ref: the virtual rows must draw again when the scroller is there.
+  const [scroller, set_scroller] = useState<HTMLDivElement | null>(null)
   useRowKeys(scroller)
   const virtual = props.rows.length > virtual_from
   return (
-    <div className={`scroll ${virtual ? 'virtual' : ''} ${props.className ?? ''}`} ref={scroller} tabIndex={virtual ? 0 : undefined}>
+    <div className={`scroll ${virtual ? 'virtual' : ''} ${props.className ?? ''}`} ref={set_scroller} tabIndex={virtual ? 0 : undefined}>
       <table aria-label={props.label} aria-rowcount={virtual ? props.rows.length + 1 : undefined}>
         <thead>
           {props.group_head}
@@ -109,11 +110,11 @@ function Row<T>({ row, columns, row_to, row_class, row_key, onMark, index }: { r
   )
 }
 
-function VirtualRows<T>({ scroller, ...props }: Props<T> & { scroller: RefObject<HTMLDivElement | null> }) {
+function VirtualRows<T>({ scroller, ...props }: Props<T> & { scroller: HTMLDivElement | null }) {
   const height = props.row_height ?? 32
   const virtualizer = useVirtualizer({
     count: props.rows.length,
-    getScrollElement: () => scroller.current,
+    getScrollElement: () => scroller,
     estimateSize: () => height,
     overscan: 12,
   })
@@ -146,14 +147,14 @@ function Spacer({ height, span }: { height: number; span: number }) {
 }
 
 /** j and k move the focus along the rows of the first table on the page that has any. */
-function useRowKeys(scroller: RefObject<HTMLDivElement | null>): void {
+function useRowKeys(scroller: HTMLDivElement | null): void {
   useEffect(() => {
     const on_key = (event: KeyboardEvent) => {
       if ((event.key !== 'j' && event.key !== 'k') || typing_in(event) || event.ctrlKey || event.metaKey || event.altKey) return
       const tables = document.querySelectorAll('main .scroll table tbody tr[data-row]')
       const first = tables[0]
       const current = document.activeElement?.closest('tr[data-row]')
-      const own = scroller.current
+      const own = scroller
       if (!own || !(current ? own.contains(current) : first && own.contains(first))) return
       const rows = [...own.querySelectorAll<HTMLElement>('tbody tr[data-row]')]
       const index = current ? rows.indexOf(current as HTMLElement) : event.key === 'j' ? -1 : rows.length

@@ -94,11 +94,7 @@ function Sentence({ stops, moving }: { stops: LineStop[]; moving: boolean }) {
   const turn = stops.filter((stop) => stop.kind === 'approval').length
   if (!moving) return <>{t('line.sentence.empty')}</>
   if (!stops.length) return <>{t('line.sentence.clear')}</>
-  return (
-    <>
-      {t('line.sentence', { n: stops.length })} {turn > 0 && t('line.sentence.turn', { n: turn })}
-    </>
-  )
+  return <>{turn > 0 ? t('line.sentence.with_turn', { n: stops.length, turn }) : t('line.sentence', { n: stops.length })}</>
 }
 
 function move_station(step: number): void {

@@ -126,7 +126,8 @@ function Differences({ runs, base, looks, whole }: { runs: Run[]; base: Run | un
 }
 
 function short(name: string): string {
-  return name.length > 14 ? `…${name.slice(-12)}` : name
+  const number = /-(\d{2,6})$/.exec(name)
+  return number ? number[1]! : name.length > 12 ? `…${name.slice(-10)}` : name
 }
 
 export function CurveChart({ name, runs, base, x, weight, log, pick }: {
@@ -179,7 +180,8 @@ export function CurveChart({ name, runs, base, x, weight, log, pick }: {
           x={joined.x}
           series={series}
           x_word={x === 'step' ? t('compare.step') : undefined}
-          say={x === 'time' ? format.metric : format.metric}
+          say={format.metric}
+          say_tick={(value) => format.number(value, 4)}
           log={log}
           height={210}
           sync="runs"

@@ -36,12 +36,12 @@ export function Signals({ metrics, stable, canary, range, events, onRange }: {
     return events
       .filter((event) => event.verb === 'traffic.changed' && Date.parse(event.time_at) / 1000 >= from)
       .slice(0, 6)
-      .map((event) => ({ x: Date.parse(event.time_at) / 1000, word: typeof details_of(event).share === 'number' ? `${format.number(details_of(event).share as number, 1)}%` : '' }))
+      .map((event) => ({ x: Date.parse(event.time_at) / 1000, word: typeof details_of(event).share === 'number' ? t('signals.mark', { share: format.number(details_of(event).share as number, 1) }) : '' }))
   }, [events, x, format])
   const index = at ?? x.length - 1
   const values = (pick: (item: ServiceMetrics['revisions'][number]) => (number | null)[], say: (value: number | null | undefined) => string) =>
     shown.map((item) => <b key={item.revision} style={{ color: `var(${look(item.revision)})` }}>{say(pick(item)[index])}</b>)
-  const say_ms = (value: number | null | undefined) => (value === null || value === undefined ? '–' : `${format.number(value, value < 10 ? 1 : 0)} ms`)
+  const say_ms = (value: number | null | undefined) => (value === null || value === undefined ? '–' : `${format.fixed(value, value < 10 ? 1 : 0)} ms`)
   const say_rate = (value: number | null | undefined) => format.number(value, 1)
   const say_share = (value: number | null | undefined) => format.percent(value, 2)
   const last = (pick: (item: ServiceMetrics['revisions'][number]) => (number | null)[], say: (value: number | null | undefined) => string) =>
@@ -69,7 +69,7 @@ export function Signals({ metrics, stable, canary, range, events, onRange }: {
           </div>
           <div>
             <div className="ctl"><h3>{t('signals.latency')}</h3><span className="vals num">{values((item) => item.p99_ms, say_ms)}</span></div>
-            <LineChart {...common} title={t('signals.latency')} summary={last((item) => item.p99_ms, say_ms)} series={series.latency} say={say_ms} />
+            <LineChart {...common} title={t('signals.latency')} summary={last((item) => item.p99_ms, say_ms)} series={series.latency} say={say_ms} say_tick={(value) => format.number(value, 1)} />
           </div>
           <div>
             <div className="ctl"><h3>{t('signals.errors')}</h3><span className="vals num">{values((item) => item.error_share, say_share)}</span></div>

@@ -36,7 +36,7 @@ function Profile() {
     [t('settings.language'), <Segments key="l" label={t('settings.language')} value={preferences.language} onChange={(value) => set_preference('language', value)} options={[['en', <span key="e" lang="en">English</span>], ['zh', <span key="z" lang="zh-Hans">简体中文</span>]]} />],
     [t('settings.theme'), <Segments key="t" label={t('settings.theme')} value={preferences.theme} onChange={(value) => set_preference('theme', value)} options={[['light', t('settings.theme.light')], ['dark', t('settings.theme.dark')], ['auto', t('settings.theme.auto')]]} />],
     [t('settings.density'), <Segments key="d" label={t('settings.density')} value={preferences.density} onChange={(value) => set_preference('density', value)} options={[['normal', t('settings.density.normal')], ['compact', t('settings.density.compact')]]} />],
-    [t('settings.zone'), <Segments key="z" label={t('settings.zone')} value={preferences.zone} onChange={(value) => set_preference('zone', value)} options={[['browser', Intl.DateTimeFormat().resolvedOptions().timeZone], ['utc', 'UTC']]} />],
+    [t('settings.zone'), <Segments key="z" label={t('settings.zone')} value={preferences.zone} onChange={(value) => set_preference('zone', value)} options={[['browser', t('settings.zone.browser', { zone: Intl.DateTimeFormat().resolvedOptions().timeZone })], ['utc', 'UTC']]} />],
     [t('settings.keys'), <Segments key="k" label={t('settings.keys')} value={preferences.keys} onChange={(value) => set_preference('keys', value)} options={[['on', t('on')], ['off', t('off')]]} />],
   ]
   return (
