@@ -9,7 +9,7 @@
 namespace takt::data {
 namespace {
 
-constexpr std::size_t kClassesMax = 1000;
+constexpr std::size_t kBalanceClassesMax = 1000;
 constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
 
 std::string in_numbers(double number) { return dump_json(Value(number == static_cast<double>(static_cast<std::int64_t>(number)) ? Value(static_cast<std::int64_t>(number)) : Value(number))); }
@@ -136,7 +136,7 @@ class BalanceCheck final : public RuleCheck {
     for (const std::size_t i : column_.places(path, columns)) {
       if (i >= cells.size() || !cells[i]) continue;
       ++total_;
-      if (counts_.size() <= kClassesMax || counts_.contains(*cells[i])) ++counts_[*cells[i]];
+      if (counts_.size() <= kBalanceClassesMax || counts_.contains(*cells[i])) ++counts_[*cells[i]];
     }
   }
   Verdict verdict(std::int64_t rows) const override {
@@ -145,7 +145,7 @@ class BalanceCheck final : public RuleCheck {
     std::string smallest_class, largest_class;
     for (const auto& [value, count] : counts_) {
       const double share = static_cast<double>(count) / static_cast<double>(total_);
-      if (shares.size() < kClassesMax) shares[value] = share;
+      if (shares.size() < kBalanceClassesMax) shares[value] = share;
       if (share <= smallest) smallest = share, smallest_class = value;
       if (share >= largest) largest = share, largest_class = value;
     }
@@ -154,8 +154,8 @@ class BalanceCheck final : public RuleCheck {
       return {false, std::move(observed), problem};
     const std::string name = "column " + column_.name() + ": ";
     if (total_ == 0) return {false, std::move(observed), name + "has no values"};
-    if (counts_.size() > kClassesMax)
-      return {false, std::move(observed), name + "over " + std::to_string(kClassesMax) + " classes"};
+    if (counts_.size() > kBalanceClassesMax)
+      return {false, std::move(observed), name + "over " + std::to_string(kBalanceClassesMax) + " classes"};
     if (smallest < min_share_)
       return {false, std::move(observed), name + "class " + smallest_class + " holds a share of " +
                                               in_numbers(smallest) + ", at least " + in_numbers(min_share_) +
