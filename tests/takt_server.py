@@ -2,6 +2,7 @@
 """A real takt server on a folder of its own: started, killed and asked by the end-to-end tests."""
 
 import contextlib
+import itertools
 import json
 import os
 import pathlib
@@ -21,11 +22,19 @@ TAKT = BIN / "takt"
 PYTHON = ROOT / "build/venv-test/bin/python"
 
 
+_worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_ports = itertools.cycle(range(20000 + _worker * 1000, 21000 + _worker * 1000))
+
+
 def free_port() -> int:
-    """A port that is free now; the kernel hands out others for a while."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that is free now and not given out soon again: below those of outgoing connections,
+    and of this test process alone."""
+    while True:
+        port = next(_ports)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_until(
