@@ -143,6 +143,9 @@ function(takt_programs)
       # Without these CMake ends the line with -Bdynamic, and libc would be the shared one.
       set_target_properties(takt-shim PROPERTIES LINK_SEARCH_START_STATIC ON LINK_SEARCH_END_STATIC ON)
     endif()
+    if(TARGET jobs_test)
+      add_dependencies(jobs_test takt-shim)  # it runs real attempts
+    endif()
     file(GLOB shim_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/shim/*_test.cc)
     if(shim_tests AND NOT TAKT_FUZZ)
       list(FILTER shim EXCLUDE REGEX "/main[^/]*\\.cc$")
