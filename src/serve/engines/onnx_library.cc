@@ -62,7 +62,8 @@ Status OnnxLibrary::open(const std::string& name) {
                                         std::to_string(ORT_API_VERSION) + " (1.21) is needed");
   Dl_info where{};
   file_ = dladdr(reinterpret_cast<const void*>(get_base), &where) != 0 ? where.dli_fname : name;
-  return check(api_->CreateEnv(ORT_LOGGING_LEVEL_ERROR, "takt", &env_));
+  // Failures come back as statuses; a log line for each wrong request would only be noise.
+  return check(api_->CreateEnv(ORT_LOGGING_LEVEL_FATAL, "takt", &env_));
 }
 
 Result<const OnnxLibrary*> OnnxLibrary::load() {
