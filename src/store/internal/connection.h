@@ -33,6 +33,11 @@ class Connection {
   virtual Status keep_part() = 0;
   virtual Status drop_part() = 0;
 
+  /// Names the open write transaction, so that another session can ask what became of it.
+  virtual std::string transaction_id() const = 0;
+  /// For a commit whose answer was lost with the connection.
+  virtual Result<bool> was_committed(const std::string& transaction_id) = 0;
+
   /// False when the engine has thrown the transaction away by itself.
   virtual bool in_transaction() const = 0;
   /// True when the session is broken and only a new one helps.

@@ -148,7 +148,7 @@ bool GroupWriter::run_group(Group& group, bool is_retry) {
   if (!status && connection_->is_lost() && !is_retry) return false;
   if (status) {
     const bool has_changes = std::ranges::any_of(group, [](Request* r) { return bool(r->result); });
-    if (has_changes) status = connection_->commit();
+    if (has_changes) status = commit();
   }
   connection_->rollback();  // of what commit left open: nothing, when all went well
   if (!status) {
@@ -190,6 +190,24 @@ void GroupWriter::run_one(Request& request) {
   request.result = (*request.fn)(tx);
   if (request.result && tx.error()) request.result = fail(*tx.error());
   request.appended_events = request.result && tx.appended_events();
+}
+
+Status GroupWriter::commit() {
+  const std::string id = connection_->transaction_id();
+  Status status = connection_->commit();
+  if (status || !connection_->is_lost()) return status;
+  // The answer is lost; the commit may have been done. Only the database knows.
+  Result<bool> was_committed = false;
+  if (const Status again = reconnect(); again) {
+    was_committed = connection_->was_committed(id);
+  } else {
+    was_committed = fail(again.error());
+  }
+  if (was_committed) return *was_committed ? Status{} : status;
+  return fail(Code::kUnavailable,
+              "the connection to the database broke during a commit, and whether it was done is not "
+              "known: " + was_committed.error().message,
+              "look whether the change is there before you repeat it");
 }
 
 Status GroupWriter::reconnect() {

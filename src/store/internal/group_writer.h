@@ -52,6 +52,7 @@ class GroupWriter {
   bool run_group(Group& group, bool is_retry);
   Status run_parts(Group& group, bool may_grow);
   void run_one(Request& request);
+  Status commit();
   Status reconnect();
   void finish(Group& group);
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kPostgresStatementsMax = 512;
 constexpr int kPostgresLockTimeoutMs = 10'000;
+constexpr int kStatusAttemptsMax = 50;
 
 // Serialises all writing transactions of all servers on one database, so that event sequence
 // follows commit order. The number is "takt" in ASCII.
@@ -183,9 +184,13 @@ Status PostgresConnection::run_script(std::string_view script) {
 Status PostgresConnection::begin_write() {
   has_open_part_ = false;
   // READ COMMITTED: once the lock is held, every statement sees what the previous holder committed.
-  return run_plain("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = " +
-                   std::to_string(kPostgresLockTimeoutMs) + "; SELECT pg_advisory_xact_lock(" +
-                   std::to_string(kWriterLock) + ")");
+  const std::string begin = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = " +
+                            std::to_string(kPostgresLockTimeoutMs) +
+                            "; SELECT pg_advisory_xact_lock(" + std::to_string(kWriterLock) +
+                            "), pg_current_xact_id()::text";
+  TAKT_ASSIGN(const Answer answer, check(PQexec(connection_, begin.c_str()), begin));
+  transaction_id_ = PQgetvalue(answer.get(), 0, 1);
+  return {};
 }
 
 Status PostgresConnection::begin_read(std::int64_t timeout_ms) {
@@ -204,6 +209,16 @@ Status PostgresConnection::commit() {
 
 void PostgresConnection::rollback() {
   if (in_transaction()) static_cast<void>(run_plain("ROLLBACK"));
+}
+
+Result<bool> PostgresConnection::was_committed(const std::string& transaction_id) {
+  for (int attempt = 0; attempt < kStatusAttemptsMax; ++attempt) {
+    TAKT_ASSIGN(const Rows rows, query("SELECT pg_xact_status(CAST(?1 AS xid8))", {transaction_id}));
+    if (rows.at(0).text(0) != "in progress") return rows.at(0).text(0) == "committed";
+    // Its session does not know yet that the client is gone.
+    TAKT_RETURN_IF_ERROR(run_plain("SELECT pg_sleep(0.1)"));
+  }
+  return fail(Code::kUnavailable, "the transaction is still in progress");
 }
 
 Status PostgresConnection::begin_part() {

@@ -47,6 +47,8 @@ class PostgresConnection final : public Connection {
   Status drop_part() override;
   bool in_transaction() const override;
   bool is_lost() const override;
+  std::string transaction_id() const override { return transaction_id_; }
+  Result<bool> was_committed(const std::string& transaction_id) override;
 
  private:
   struct ResultDeleter {
@@ -72,6 +74,7 @@ class PostgresConnection final : public Connection {
   pg_conn* connection_;
   std::unordered_map<std::string, Statement> statements_;
   std::int64_t names_given_ = 0;
+  std::string transaction_id_;
   bool has_open_part_ = false;
   bool is_shut_down_ = false;  // the server announced the end of this session
 };

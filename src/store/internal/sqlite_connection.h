@@ -50,7 +50,9 @@ class SqliteConnection final : public Connection {
   Status keep_part() override;
   Status drop_part() override;
   bool in_transaction() const override;
-  bool is_lost() const override { return false; }
+  bool is_lost() const override { return false; }  // a commit always gets its answer
+  std::string transaction_id() const override { return {}; }
+  Result<bool> was_committed(const std::string&) override { return false; }
   sqlite3* handle() { return db_; }
 
  private:
