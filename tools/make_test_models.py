@@ -15,8 +15,8 @@ from onnx import TensorProto, checker, helper, numpy_helper
 
 T = TensorProto
 NAMES = {
-    "bool": T.BOOL, "uint8": T.UINT8, "uint16": T.UINT16, "uint32": T.UINT32, "uint64": T.UINT64,
-    "int8": T.INT8, "int16": T.INT16, "int32": T.INT32, "int64": T.INT64,
+    "bool": T.BOOL, "uint8": T.UINT8, "uint16": T.UINT16, "uint32": T.UINT32,
+    "uint64": T.UINT64, "int8": T.INT8, "int16": T.INT16, "int32": T.INT32, "int64": T.INT64,
     "fp16": T.FLOAT16, "bf16": T.BFLOAT16, "fp32": T.FLOAT, "fp64": T.DOUBLE, "bytes": T.STRING,
 }
 
@@ -31,7 +31,8 @@ def constant(name, array):
 
 def build(nodes, inputs, outputs, constants=()):
     graph = helper.make_graph(nodes, "takt-test", inputs, outputs, list(constants))
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="takt")
+    model = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="takt")
     model.ir_version = 8
     checker.check_model(model)
     return model
@@ -55,15 +56,17 @@ def linear():
 
 def add_two():
     """Two inputs of one shape with an open second dimension."""
-    return build([helper.make_node("Add", ["a", "b"], ["sum"]), helper.make_node("Sub", ["a", "b"], ["difference"])],
-                 [value("a", T.FLOAT, ["n", "m"]), value("b", T.FLOAT, ["n", "m"])],
+    nodes = [helper.make_node("Add", ["a", "b"], ["sum"]),
+             helper.make_node("Sub", ["a", "b"], ["difference"])]
+    return build(nodes, [value("a", T.FLOAT, ["n", "m"]), value("b", T.FLOAT, ["n", "m"])],
                  [value("sum", T.FLOAT, ["n", "m"]), value("difference", T.FLOAT, ["n", "m"])])
 
 
 def scalar():
     """A rank-0 input beside a row: not to be batched."""
     return build([helper.make_node("Mul", ["x", "factor"], ["y"])],
-                 [value("x", T.FLOAT, ["n"]), value("factor", T.FLOAT, [])], [value("y", T.FLOAT, ["n"])])
+                 [value("x", T.FLOAT, ["n"]), value("factor", T.FLOAT, [])],
+                 [value("y", T.FLOAT, ["n"])])
 
 
 def softmax_rows():
@@ -96,8 +99,8 @@ def main():
     out = pathlib.Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)
     models = {f"identity_{name}": identity(kind) for name, kind in NAMES.items()}
-    models |= {"linear": linear(), "add_two": add_two(), "scalar": scalar(), "softmax_rows": softmax_rows(),
-               "gather": gather(), "divide": divide(), "zipmap": zipmap()}
+    models |= {make.__name__: make()
+               for make in (linear, add_two, scalar, softmax_rows, gather, divide, zipmap)}
     for name, model in models.items():
         (out / f"{name}.onnx").write_bytes(model.SerializeToString())
 

@@ -18,8 +18,8 @@ struct Waiting {
 };
 
 struct BatchLimits {
-  std::int64_t rows_max = 1;      // rows of one run; a single request may have more, alone
-  std::int64_t delay_us = 0;      // how long the oldest may wait for company
+  std::int64_t rows_max = 1;  // rows of one run; a single request may have more, alone
+  std::int64_t delay_us = 0;  // how long the oldest may wait for company
 };
 
 /// Run the oldest `take` requests together now; or, when `take` is 0, look again after `wait_us`

@@ -10,7 +10,8 @@ namespace {
 
 constexpr BatchLimits kLimits{.rows_max = 4, .delay_us = 100};
 
-BatchPlan plan(std::initializer_list<Waiting> waiting, std::int64_t now_us, BatchLimits limits = kLimits) {
+BatchPlan plan(std::initializer_list<Waiting> waiting, std::int64_t now_us,
+               BatchLimits limits = kLimits) {
   return plan_batch(std::vector<Waiting>(waiting), limits, Mono{now_us});
 }
 

@@ -9,7 +9,8 @@ namespace takt::serve {
 namespace {
 
 /// All inputs' rows one behind the other, in the order of the batch.
-std::vector<Tensor> merge_inputs(std::span<const InferJob> batch, std::int64_t rows, std::vector<std::string>& buffers) {
+std::vector<Tensor> merge_inputs(std::span<const InferJob> batch, std::int64_t rows,
+                                 std::vector<std::string>& buffers) {
   std::vector<Tensor> merged = batch.front().inputs;
   buffers.resize(merged.size());
   for (std::size_t i = 0; i < merged.size(); ++i) {
@@ -24,8 +25,9 @@ std::vector<Tensor> merge_inputs(std::span<const InferJob> batch, std::int64_t r
 }
 
 bool have_rows(const std::vector<Tensor>& outputs, std::int64_t rows) {
-  return std::ranges::all_of(outputs,
-                             [&](const Tensor& output) { return !output.shape.empty() && output.shape[0] == rows; });
+  return std::ranges::all_of(outputs, [&](const Tensor& output) {
+    return !output.shape.empty() && output.shape[0] == rows;
+  });
 }
 
 bool same_row_shape(const Shape& a, const Shape& b) {
@@ -34,9 +36,11 @@ bool same_row_shape(const Shape& a, const Shape& b) {
 
 }  // namespace
 
-Batcher::Batcher(std::shared_ptr<Engine> engine, BatcherOptions options, Clock& clock, ServeMetrics& metrics)
+Batcher::Batcher(std::shared_ptr<Engine> engine, BatcherOptions options, Clock& clock,
+                 ServeMetrics& metrics)
     : engine_(std::move(engine)), options_(options), clock_(clock), metrics_(metrics) {
-  for (int i = 0; i < std::max(options_.threads, 1); ++i) threads_.emplace_back([this] { run_loop(); });
+  for (int i = 0; i < std::max(options_.threads, 1); ++i)
+    threads_.emplace_back([this] { run_loop(); });
 }
 
 Batcher::~Batcher() { stop(); }
@@ -44,9 +48,11 @@ Batcher::~Batcher() { stop(); }
 Status Batcher::submit(InferJob job) {
   job.arrived = clock_.mono();
   const std::lock_guard lock(mutex_);
-  if (is_stopping_) return fail(Code::kUnavailable, "the server is shutting down", "send the request again");
+  if (is_stopping_)
+    return fail(Code::kUnavailable, "the server is shutting down", "send the request again");
   if (queue_.size() >= options_.queue_requests_max)
-    return fail(Code::kExhausted, std::to_string(queue_.size()) + " requests are waiting, the most that are allowed",
+    return fail(Code::kExhausted,
+                std::to_string(queue_.size()) + " requests are waiting, the most that are allowed",
                 "send the request again later");
   queued_rows_ += job.rows;
   queue_.push_back(std::move(job));
@@ -88,7 +94,8 @@ BatchPlan Batcher::plan(Mono now) {
     const bool joins_first = !view_.empty() && joins(job, queue_.front());
     rows += job.rows;
     view_.push_back({job.rows, joins_first, job.arrived});
-    if (view_.size() > 1 && (!joins_first || rows > options_.limits.rows_max)) break;  // decides already
+    if (view_.size() > 1 && (!joins_first || rows > options_.limits.rows_max))
+      break;  // decides already
   }
   BatchLimits limits = options_.limits;
   if (!options_.is_batchable || is_stopping_) limits.delay_us = 0;
@@ -98,7 +105,8 @@ BatchPlan Batcher::plan(Mono now) {
 void Batcher::drop_dead(std::vector<InferJob>& dead) {
   const Mono now = clock_.mono();
   std::erase_if(queue_, [&](InferJob& job) {
-    const bool is_dead = (job.deadline && *job.deadline <= now) || (job.is_cancelled && job.is_cancelled());
+    const bool is_dead =
+        (job.deadline && *job.deadline <= now) || (job.is_cancelled && job.is_cancelled());
     if (!is_dead) return false;
     queued_rows_ -= job.rows;
     dead.push_back(std::move(job));
@@ -150,9 +158,10 @@ void Batcher::run_loop() {
     }
     for (InferJob& job : batch) {
       const std::int64_t waited_ms = (clock_.mono() - job.arrived) / 1000;
-      finish(std::move(job), fail(Code::kTimeout, "request timeout expired after " + std::to_string(waited_ms) +
-                                                      " ms in the queue",
-                                  "allow more time (parameter 'timeout', microseconds) or add replicas"));
+      finish(std::move(job),
+             fail(Code::kTimeout,
+                  "request timeout expired after " + std::to_string(waited_ms) + " ms in the queue",
+                  "allow more time (parameter 'timeout', microseconds) or add replicas"));
     }
   }
 }
@@ -176,7 +185,8 @@ void Batcher::run_batch(std::vector<InferJob> batch) {
   }
 }
 
-Result<std::vector<Tensor>> Batcher::run_merged(std::span<const InferJob> batch, std::int64_t rows) {
+Result<std::vector<Tensor>> Batcher::run_merged(std::span<const InferJob> batch,
+                                                std::int64_t rows) {
   static thread_local std::vector<std::string> buffers;  // grow to the largest batch once
   const std::vector<Tensor> inputs = merge_inputs(batch, rows, buffers);
   const Mono start = clock_.mono();
@@ -196,6 +206,8 @@ void Batcher::run_one(InferJob job) {
   finish(std::move(job), std::move(outputs));
 }
 
-void Batcher::finish(InferJob job, Result<std::vector<Tensor>> outputs) { job.done(std::move(outputs)); }
+void Batcher::finish(InferJob job, Result<std::vector<Tensor>> outputs) {
+  job.done(std::move(outputs));
+}
 
 }  // namespace takt::serve

@@ -22,17 +22,17 @@ namespace takt::serve {
 
 struct BatcherOptions {
   BatchLimits limits;
-  bool is_batchable = false;            // dimension 0 of everything counts rows
+  bool is_batchable = false;              // dimension 0 of everything counts rows
   std::size_t queue_requests_max = 1024;  // beyond: kExhausted
-  int threads = 1;                      // runs at the same time
+  int threads = 1;                        // runs at the same time
 };
 
 /// One request in the queue.
 struct InferJob {
   std::vector<Tensor> inputs;  // in the model's order, checked
   std::int64_t rows = 1;
-  std::optional<Mono> deadline;                        // past it: kTimeout, not run
-  std::function<bool()> is_cancelled;                   // may be empty; true: the client is gone
+  std::optional<Mono> deadline;        // past it: kTimeout, not run
+  std::function<bool()> is_cancelled;  // may be empty; true: the client is gone
   /// Called once, on the batcher's thread; must not block. All outputs in the model's order.
   std::move_only_function<void(Result<std::vector<Tensor>>)> done;
   Mono arrived;  // set by submit
@@ -42,13 +42,15 @@ struct InferJob {
 /// A run of several that fails is repeated one by one, so that nobody fails for another's values.
 class Batcher {
  public:
-  Batcher(std::shared_ptr<Engine> engine, BatcherOptions options, Clock& clock, ServeMetrics& metrics);
+  Batcher(std::shared_ptr<Engine> engine, BatcherOptions options, Clock& clock,
+          ServeMetrics& metrics);
   /// Ends what is queued, then the threads.
   ~Batcher();
   Batcher(const Batcher&) = delete;
   Batcher& operator=(const Batcher&) = delete;
 
-  /// Any thread. kExhausted when the queue is full, kUnavailable after stop(); `done` is not called then.
+  /// Any thread. kExhausted when the queue is full, kUnavailable after stop(); `done` is not called
+  /// then.
   Status submit(InferJob job);
   /// Refuses what comes; the queue is run to its end. Blocks until then.
   void stop();

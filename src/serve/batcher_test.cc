@@ -16,7 +16,10 @@ namespace {
 using testing::FakeEngine;
 using Outputs = Result<std::vector<Tensor>>;
 
-ModelInfo echo_info() { return {.inputs = {{"x", DataType::kUint8, {-1, -1}}}, .outputs = {{"y", DataType::kUint8, {-1, -1}}}}; }
+ModelInfo echo_info() {
+  return {.inputs = {{"x", DataType::kUint8, {-1, -1}}},
+          .outputs = {{"y", DataType::kUint8, {-1, -1}}}};
+}
 
 /// An engine whose first run waits until it is let go, so that a test can fill the queue.
 struct HeldEngine {
@@ -27,13 +30,14 @@ struct HeldEngine {
   explicit HeldEngine(FakeEngine::Run run = testing::echo) {
     auto held = std::make_shared<std::atomic<bool>>(true);
     auto gate = release.get_future().share();
-    engine = std::make_shared<FakeEngine>(echo_info(), [this, held, gate, run](std::span<const Tensor> inputs) {
-      if (held->exchange(false)) {
-        entered.set_value();
-        gate.wait();
-      }
-      return run(inputs);
-    });
+    engine = std::make_shared<FakeEngine>(echo_info(),
+                                          [this, held, gate, run](std::span<const Tensor> inputs) {
+                                            if (held->exchange(false)) {
+                                              entered.set_value();
+                                              gate.wait();
+                                            }
+                                            return run(inputs);
+                                          });
   }
 };
 
@@ -47,12 +51,15 @@ InferJob make_job(std::string bytes, std::int64_t rows, std::promise<Outputs> pr
   InferJob job;
   job.inputs.push_back(Tensor::own(DataType::kUint8, {rows, width}, std::move(bytes)));
   job.rows = rows;
-  job.done = [promise = std::move(promise)](Outputs outputs) mutable { promise.set_value(std::move(outputs)); };
+  job.done = [promise = std::move(promise)](Outputs outputs) mutable {
+    promise.set_value(std::move(outputs));
+  };
   return job;
 }
 
-Sent send(Batcher& batcher, const std::string& bytes, std::int64_t rows,
-          const std::function<void(InferJob&)>& change = [](InferJob&) {}) {
+Sent send(
+    Batcher& batcher, const std::string& bytes, std::int64_t rows,
+    const std::function<void(InferJob&)>& change = [](InferJob&) {}) {
   std::promise<Outputs> promise;
   Sent sent{bytes, promise.get_future()};
   InferJob job = make_job(bytes, rows, std::move(promise));
@@ -108,7 +115,8 @@ TEST_F(BatcherTest, random_requests_get_just_their_own_rows_back) {
       ASSERT_TRUE(outputs) << "seed " << seed << " round " << round;
       ASSERT_EQ((*outputs)[0].bytes, one.bytes) << "seed " << seed << " round " << round;
     }
-    for (const std::int64_t rows : engine->rows()) EXPECT_LE(rows, std::max<std::int64_t>(options.limits.rows_max, 5));
+    for (const std::int64_t rows : engine->rows())
+      EXPECT_LE(rows, std::max<std::int64_t>(options.limits.rows_max, 5));
   }
 }
 
@@ -150,7 +158,8 @@ TEST_F(BatcherTest, a_request_past_its_deadline_is_not_run) {
   held.entered.get_future().wait();
   Sent late = send(batcher, "b", 1, [&](InferJob& job) { job.deadline = clock.mono() + 1000; });
   Sent gone = send(batcher, "c", 1, [](InferJob& job) { job.is_cancelled = [] { return true; }; });
-  Sent patient = send(batcher, "d", 1, [&](InferJob& job) { job.deadline = clock.mono() + 1'000'000; });
+  Sent patient =
+      send(batcher, "d", 1, [&](InferJob& job) { job.deadline = clock.mono() + 1'000'000; });
   clock.advance_ms(5);
   held.release.set_value();
   const Outputs outputs = late.answer.get();
@@ -197,7 +206,8 @@ TEST_F(BatcherTest, a_model_that_is_not_batchable_runs_each_alone) {
 
 TEST_F(BatcherTest, outputs_without_a_row_per_input_row_are_not_dealt_out) {
   HeldEngine held([](std::span<const Tensor> inputs) -> Outputs {
-    return std::vector<Tensor>{Tensor::own(DataType::kUint8, {1}, std::string(1, inputs[0].bytes[0]))};
+    return std::vector<Tensor>{
+        Tensor::own(DataType::kUint8, {1}, std::string(1, inputs[0].bytes[0]))};
   });
   Batcher batcher(held.engine, options, clock, metrics);
   Sent first = send(batcher, "a", 1);

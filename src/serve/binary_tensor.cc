@@ -16,20 +16,23 @@ Status attach_binary(InferRequest& request, std::string_view rest, const SharedB
     const std::size_t left = rest.size() - at;
     if (*input.binary_bytes > left)
       return fail(Code::kInvalid, "input '" + input.name + "': binary_data_size is " +
-                                      std::to_string(*input.binary_bytes) + ", but only " + std::to_string(left) +
-                                      " bytes of the body are left");
+                                      std::to_string(*input.binary_bytes) + ", but only " +
+                                      std::to_string(left) + " bytes of the body are left");
     input.tensor.bytes = rest.substr(at, *input.binary_bytes);
     input.tensor.owner = owner;
     at += *input.binary_bytes;
   }
   if (at != rest.size())
-    return fail(Code::kInvalid, std::to_string(rest.size() - at) + " bytes are left over behind the inputs' binary data",
-                "binary_data_size of the inputs and " + std::string(kHeaderLengthName) +
-                    " must add up to the body's length");
+    return fail(
+        Code::kInvalid,
+        std::to_string(rest.size() - at) + " bytes are left over behind the inputs' binary data",
+        "binary_data_size of the inputs and " + std::string(kHeaderLengthName) +
+            " must add up to the body's length");
   return {};
 }
 
-/// The shape of a raw request's one input, from its length: batch 1, at most one more free dimension.
+/// The shape of a raw request's one input, from its length: batch 1, at most one more free
+/// dimension.
 Result<Shape> raw_shape(const TensorSpec& spec, std::size_t bytes) {
   Shape shape = spec.shape;
   if (!shape.empty() && shape[0] < 0) shape[0] = 1;
@@ -39,8 +42,9 @@ Result<Shape> raw_shape(const TensorSpec& spec, std::size_t bytes) {
     if (size >= 0) {
       known *= static_cast<std::size_t>(size);
     } else if (free_size != nullptr || spec.type == DataType::kBytes) {
-      return fail(Code::kInvalid, "input '" + spec.name + "': shape " + shape_text(spec.shape) +
-                                      " cannot be told from a raw body",
+      return fail(Code::kInvalid,
+                  "input '" + spec.name + "': shape " + shape_text(spec.shape) +
+                      " cannot be told from a raw body",
                   "send the JSON header that names the shape");
     } else {
       free_size = &size;
@@ -52,8 +56,9 @@ Result<Shape> raw_shape(const TensorSpec& spec, std::size_t bytes) {
 
 Result<InferRequest> decode_raw(const SharedBody& body, const ModelInfo& info) {
   if (info.inputs.size() != 1)
-    return fail(Code::kInvalid, "a raw body needs a model with one input, this one has " +
-                                    std::to_string(info.inputs.size()),
+    return fail(Code::kInvalid,
+                "a raw body needs a model with one input, this one has " +
+                    std::to_string(info.inputs.size()),
                 "send the JSON header that names the inputs");
   const TensorSpec& spec = info.inputs.front();
   NamedTensor input{spec.name, Tensor{spec.type, {}, *body, body}, {}};
@@ -71,7 +76,8 @@ Result<InferRequest> decode_raw(const SharedBody& body, const ModelInfo& info) {
 
 void append_number(std::string& out, std::int64_t number) {
   char text[24];
-  out.append(text, static_cast<std::size_t>(std::to_chars(text, text + sizeof text, number).ptr - text));
+  out.append(text,
+             static_cast<std::size_t>(std::to_chars(text, text + sizeof text, number).ptr - text));
 }
 
 void append_shape(std::string& out, const Shape& shape) {
@@ -84,7 +90,8 @@ void append_shape(std::string& out, const Shape& shape) {
 }
 
 bool wants_binary(const InferOutput& output) {
-  const bool has_json_form = output.tensor.type != DataType::kFp16 && output.tensor.type != DataType::kBf16;
+  const bool has_json_form =
+      output.tensor.type != DataType::kFp16 && output.tensor.type != DataType::kBf16;
   return output.is_binary.value_or(!has_json_form);
 }
 
@@ -102,25 +109,28 @@ Status append_output(std::string& json, const InferOutput& output) {
     return {};
   }
   json += ",\"data\":";
-  TAKT_RETURN_IF_ERROR(
-      append_json_data(json, output.tensor).transform_error(while_("output '" + output.spec->name + "'")));
+  TAKT_RETURN_IF_ERROR(append_json_data(json, output.tensor)
+                           .transform_error(while_("output '" + output.spec->name + "'")));
   json += '}';
   return {};
 }
 
 }  // namespace
 
-Result<InferRequest> decode_infer_body(const SharedBody& body, std::string_view header_length, const ModelInfo& info) {
+Result<InferRequest> decode_infer_body(const SharedBody& body, std::string_view header_length,
+                                       const ModelInfo& info) {
   std::size_t json_size = body->size();
   if (!header_length.empty()) {
     const char* end = header_length.data() + header_length.size();
     const auto parsed = std::from_chars(header_length.data(), end, json_size);
     if (parsed.ec != std::errc() || parsed.ptr != end)
-      return fail(Code::kInvalid, std::string(kHeaderLengthName) + " is '" + std::string(header_length.substr(0, 40)) +
+      return fail(Code::kInvalid, std::string(kHeaderLengthName) + " is '" +
+                                      std::string(header_length.substr(0, 40)) +
                                       "', not a count of bytes");
     if (json_size > body->size())
-      return fail(Code::kInvalid, std::string(kHeaderLengthName) + " is " + std::to_string(json_size) +
-                                      ", but the body has only " + std::to_string(body->size()) + " bytes");
+      return fail(Code::kInvalid, std::string(kHeaderLengthName) + " is " +
+                                      std::to_string(json_size) + ", but the body has only " +
+                                      std::to_string(body->size()) + " bytes");
     if (json_size == 0) return decode_raw(body, info);
   }
   body->reserve(body->size() + kJsonPadding);  // before any view is taken
@@ -129,7 +139,8 @@ Result<InferRequest> decode_infer_body(const SharedBody& body, std::string_view 
   return request;
 }
 
-Result<EncodedReply> encode_infer_reply(const ReplyHead& head, std::span<const InferOutput> outputs) {
+Result<EncodedReply> encode_infer_reply(const ReplyHead& head,
+                                        std::span<const InferOutput> outputs) {
   EncodedReply reply;
   std::string& json = reply.body;
   json.reserve(256 + 128 * outputs.size());

@@ -15,8 +15,10 @@ ModelInfo one_input(DataType type = DataType::kFp32, Shape shape = {-1, 2}) {
 SharedBody shared(std::string text) { return std::make_shared<std::string>(std::move(text)); }
 
 std::string binary_json(std::size_t first, std::size_t second) {
-  return R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1],"parameters":{"binary_data_size":)" +
-         std::to_string(first) + R"(}},{"name":"y","datatype":"UINT8","shape":[3],"parameters":{"binary_data_size":)" +
+  return R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1],)"
+         R"("parameters":{"binary_data_size":)" +
+         std::to_string(first) +
+         R"(}},{"name":"y","datatype":"UINT8","shape":[3],"parameters":{"binary_data_size":)" +
          std::to_string(second) + "}}]}";
 }
 
@@ -37,7 +39,8 @@ TEST(BinaryTensor, lengths_must_add_up) {
     return request ? "no error" : request.error().message;
   };
   const std::string length = std::to_string(json.size());
-  EXPECT_EQ(decode("abcdef", length), "input 'y': binary_data_size is 3, but only 2 bytes of the body are left");
+  EXPECT_EQ(decode("abcdef", length),
+            "input 'y': binary_data_size is 3, but only 2 bytes of the body are left");
   EXPECT_EQ(decode("abcdefgh", length), "1 bytes are left over behind the inputs' binary data");
   EXPECT_EQ(decode("", "99999"),
             "Inference-Header-Content-Length is 99999, but the body has only " + length + " bytes");
@@ -51,7 +54,8 @@ TEST(BinaryTensor, a_raw_body_is_the_one_input) {
   ASSERT_TRUE(request) << request.error().text();
   EXPECT_EQ(request->inputs[0].tensor.shape, (Shape{1, 2}));
   EXPECT_EQ(request->is_binary, true);
-  const auto open = decode_infer_body(shared(std::string(12, 'a')), "0", one_input(DataType::kFp32, {-1, -1}));
+  const auto open =
+      decode_infer_body(shared(std::string(12, 'a')), "0", one_input(DataType::kFp32, {-1, -1}));
   ASSERT_TRUE(open);
   EXPECT_EQ(open->inputs[0].tensor.shape, (Shape{1, 3}));
   const auto text = decode_infer_body(shared("jpeg"), "0", one_input(DataType::kBytes, {1}));
@@ -67,13 +71,15 @@ InferOutput output(const ModelInfo& info, Tensor tensor, std::optional<bool> is_
 TEST(BinaryTensor, answers_are_json_unless_binary_is_asked_for) {
   const ModelInfo info = one_input(DataType::kInt32);
   const std::int32_t values[] = {1, -2};
-  const Tensor tensor = Tensor::own(DataType::kInt32, {1, 2}, {reinterpret_cast<const char*>(values), sizeof values});
+  const Tensor tensor =
+      Tensor::own(DataType::kInt32, {1, 2}, {reinterpret_cast<const char*>(values), sizeof values});
   const InferOutput plain[] = {output(info, tensor, std::nullopt)};
   const auto json = encode_infer_reply({"m", "1", ""}, plain);
   ASSERT_TRUE(json);
   EXPECT_FALSE(json->header_length);
-  EXPECT_EQ(json->body, R"({"model_name":"m","model_version":"1","outputs":[{"name":"y","datatype":"INT32",)"
-                        R"("shape":[1,2],"data":[1,-2]}]})");
+  EXPECT_EQ(json->body,
+            R"({"model_name":"m","model_version":"1","outputs":[{"name":"y","datatype":"INT32",)"
+            R"("shape":[1,2],"data":[1,-2]}]})");
   const InferOutput raw[] = {output(info, tensor, true)};
   const auto binary = encode_infer_reply({"m", "1", "7"}, raw);
   ASSERT_TRUE(binary);
@@ -97,7 +103,8 @@ TEST(BinaryTensor, an_empty_binary_output_needs_no_header) {
 TEST(BinaryTensor, half_floats_are_binary_unless_json_is_asked_for) {
   const ModelInfo info = one_input(DataType::kFp16);
   const std::uint16_t one = float_to_half(1.5F);
-  const Tensor tensor = Tensor::own(DataType::kFp16, {1}, {reinterpret_cast<const char*>(&one), sizeof one});
+  const Tensor tensor =
+      Tensor::own(DataType::kFp16, {1}, {reinterpret_cast<const char*>(&one), sizeof one});
   const InferOutput unsaid[] = {output(info, tensor, std::nullopt)};
   EXPECT_TRUE(encode_infer_reply({"m", "1", ""}, unsaid)->header_length);
   const InferOutput asked[] = {output(info, tensor, false)};
@@ -107,8 +114,9 @@ TEST(BinaryTensor, half_floats_are_binary_unless_json_is_asked_for) {
 TEST(BinaryTensor, an_output_that_json_cannot_carry_is_named) {
   const ModelInfo info = one_input();
   const float nan = __builtin_nanf("");
-  const InferOutput bad[] = {
-      output(info, Tensor::own(DataType::kFp32, {1}, {reinterpret_cast<const char*>(&nan), sizeof nan}), false)};
+  const InferOutput bad[] = {output(
+      info, Tensor::own(DataType::kFp32, {1}, {reinterpret_cast<const char*>(&nan), sizeof nan}),
+      false)};
   const auto reply = encode_infer_reply({"m", "1", ""}, bad);
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().message, "output 'y': value 0 is NaN, which JSON cannot carry");

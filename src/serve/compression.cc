@@ -23,7 +23,8 @@ std::string_view trim(std::string_view text) {
 }
 
 bool equals_ignoring_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 /// The q-value of one entry's parameters ("q=0.5"), 1 when there is none.
@@ -49,9 +50,12 @@ struct DeflateEnd {
 
 std::string_view encoding_name(Encoding encoding) {
   switch (encoding) {
-    case Encoding::kGzip: return "gzip";
-    case Encoding::kDeflate: return "deflate";
-    case Encoding::kIdentity: break;
+    case Encoding::kGzip:
+      return "gzip";
+    case Encoding::kDeflate:
+      return "deflate";
+    case Encoding::kIdentity:
+      break;
   }
   return "identity";
 }
@@ -62,7 +66,8 @@ Result<Encoding> parse_encoding(std::string_view header) {
   for (const Encoding encoding : {Encoding::kIdentity, Encoding::kGzip, Encoding::kDeflate})
     if (equals_ignoring_case(name, encoding_name(encoding))) return encoding;
   if (equals_ignoring_case(name, "x-gzip")) return Encoding::kGzip;
-  return fail(Code::kInvalid, "Content-Encoding '" + std::string(name.substr(0, 40)) + "' is not supported",
+  return fail(Code::kInvalid,
+              "Content-Encoding '" + std::string(name.substr(0, 40)) + "' is not supported",
               "send gzip, deflate or no encoding");
 }
 
@@ -77,7 +82,8 @@ Encoding choose_encoding(std::string_view accept) {
     const std::string_view name = trim(entry.substr(0, semicolon));
     const double entry_quality = quality(entry.substr(semicolon));
     for (const Encoding encoding : {Encoding::kIdentity, Encoding::kGzip, Encoding::kDeflate}) {
-      if (!equals_ignoring_case(name, encoding_name(encoding)) || entry_quality <= best_quality) continue;
+      if (!equals_ignoring_case(name, encoding_name(encoding)) || entry_quality <= best_quality)
+        continue;
       best = encoding;
       best_quality = entry_quality;
     }
@@ -88,7 +94,8 @@ Encoding choose_encoding(std::string_view accept) {
 Result<std::string> decompress(std::string_view bytes, Encoding encoding, std::size_t bytes_max) {
   if (encoding == Encoding::kIdentity) return std::string(bytes);
   z_stream stream{};
-  if (inflateInit2(&stream, window_of(encoding)) != Z_OK) return fail(Code::kInternal, "zlib cannot start");
+  if (inflateInit2(&stream, window_of(encoding)) != Z_OK)
+    return fail(Code::kInternal, "zlib cannot start");
   const std::unique_ptr<z_stream, InflateEnd> end(&stream);
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());
@@ -97,7 +104,8 @@ Result<std::string> decompress(std::string_view bytes, Encoding encoding, std::s
   while (state != Z_STREAM_END) {
     const std::size_t filled = out.size();
     if (filled >= bytes_max)
-      return fail(Code::kTooLarge, "the body is larger than " + std::to_string(bytes_max) + " bytes when unpacked");
+      return fail(Code::kTooLarge,
+                  "the body is larger than " + std::to_string(bytes_max) + " bytes when unpacked");
     out.resize(filled + std::min(std::max(kChunkBytes, filled), bytes_max - filled));
     stream.next_out = reinterpret_cast<Bytef*>(out.data() + filled);
     stream.avail_out = static_cast<uInt>(out.size() - filled);
@@ -106,10 +114,12 @@ Result<std::string> decompress(std::string_view bytes, Encoding encoding, std::s
     const bool is_stuck = out.size() == filled && stream.avail_in == 0;
     if (state == Z_STREAM_END) break;
     if (state != Z_OK || is_stuck)
-      return fail(Code::kInvalid, "the body is not whole, valid " + std::string(encoding_name(encoding)) + " data");
+      return fail(Code::kInvalid,
+                  "the body is not whole, valid " + std::string(encoding_name(encoding)) + " data");
   }
   if (stream.avail_in > 0)
-    return fail(Code::kInvalid, std::to_string(stream.avail_in) + " bytes are left over behind the " +
+    return fail(Code::kInvalid, std::to_string(stream.avail_in) +
+                                    " bytes are left over behind the " +
                                     std::string(encoding_name(encoding)) + " data");
   return out;
 }
@@ -117,7 +127,8 @@ Result<std::string> decompress(std::string_view bytes, Encoding encoding, std::s
 Result<std::string> compress(std::string_view bytes, Encoding encoding) {
   if (encoding == Encoding::kIdentity) return std::string(bytes);
   z_stream stream{};
-  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, window_of(encoding), kMemoryLevel, Z_DEFAULT_STRATEGY) != Z_OK)
+  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, window_of(encoding), kMemoryLevel,
+                   Z_DEFAULT_STRATEGY) != Z_OK)
     return fail(Code::kInternal, "zlib cannot start");
   const std::unique_ptr<z_stream, DeflateEnd> end(&stream);
   std::string out(deflateBound(&stream, bytes.size()), '\0');
@@ -125,7 +136,8 @@ Result<std::string> compress(std::string_view bytes, Encoding encoding) {
   stream.avail_in = static_cast<uInt>(bytes.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
   stream.avail_out = static_cast<uInt>(out.size());
-  if (deflate(&stream, Z_FINISH) != Z_STREAM_END) return fail(Code::kInternal, "zlib cannot pack the answer");
+  if (deflate(&stream, Z_FINISH) != Z_STREAM_END)
+    return fail(Code::kInternal, "zlib cannot pack the answer");
   out.resize(stream.total_out);
   return out;
 }

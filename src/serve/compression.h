@@ -14,7 +14,8 @@ enum class Encoding { kIdentity, kGzip, kDeflate };
 
 /// Of a Content-Encoding header; kInvalid names an unknown one.
 Result<Encoding> parse_encoding(std::string_view header);
-/// The best one of an Accept-Encoding header, by its q-values; identity unless another is preferred.
+/// The best one of an Accept-Encoding header, by its q-values; identity unless another is
+/// preferred.
 Encoding choose_encoding(std::string_view accept);
 std::string_view encoding_name(Encoding encoding);
 

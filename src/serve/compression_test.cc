@@ -14,7 +14,8 @@ TEST(Compression, goes_there_and_back) {
     EXPECT_LT(packed->size(), text.size() / 10);
     EXPECT_EQ(decompress(*packed, encoding, text.size()), text);
     EXPECT_EQ(decompress(*packed, encoding, text.size() - 1).error().code, Code::kTooLarge);
-    EXPECT_EQ(decompress(packed->substr(0, packed->size() - 3), encoding, 1 << 20).error().code, Code::kInvalid);
+    EXPECT_EQ(decompress(packed->substr(0, packed->size() - 3), encoding, 1 << 20).error().code,
+              Code::kInvalid);
     EXPECT_EQ(decompress(*packed + "x", encoding, 1 << 20).error().code, Code::kInvalid);
     EXPECT_EQ(decompress("nonsense", encoding, 1 << 20).error().code, Code::kInvalid);
     EXPECT_EQ(decompress("", encoding, 1 << 20).error().code, Code::kInvalid);

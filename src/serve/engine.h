@@ -23,8 +23,8 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual const ModelInfo& info() const = 0;
-  /// Inputs in the model's order, checked against its specs. Gives all outputs in the model's order.
-  /// kInvalid when the model refuses the values (an index out of range), with its own words.
+  /// Inputs in the model's order, checked against its specs. Gives all outputs in the model's
+  /// order. kInvalid when the model refuses the values (an index out of range), with its own words.
   virtual Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) = 0;
 };
 

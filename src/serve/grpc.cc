@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "open_inference.grpc.pb.h"
+
 #include "takt/base/digest.h"
 #include "takt/serve/grpc_tensor.h"
 #include "takt/serve/routes.h"
@@ -24,7 +25,8 @@ grpc::Status to_grpc(const Error& error) {
 }
 
 /// Finishes a call at once.
-grpc::ServerUnaryReactor* finish_now(grpc::CallbackServerContext* context, const grpc::Status& status) {
+grpc::ServerUnaryReactor* finish_now(grpc::CallbackServerContext* context,
+                                     const grpc::Status& status) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   reactor->Finish(status);
   return reactor;
@@ -34,7 +36,8 @@ grpc::ServerUnaryReactor* finish_now(grpc::CallbackServerContext* context, const
 /// has the answer; the request message lives until then.
 class InferCall final : public grpc::ServerUnaryReactor {
  public:
-  explicit InferCall(std::shared_ptr<std::atomic<bool>> is_cancelled) : is_cancelled_(std::move(is_cancelled)) {}
+  explicit InferCall(std::shared_ptr<std::atomic<bool>> is_cancelled)
+      : is_cancelled_(std::move(is_cancelled)) {}
   void OnCancel() override { is_cancelled_->store(true); }
   void OnDone() override { delete this; }  // grpc++'s own pattern: it calls this last
 
@@ -45,44 +48,54 @@ class InferCall final : public grpc::ServerUnaryReactor {
 class InferenceService final : public inference::GRPCInferenceService::CallbackService {
  public:
   InferenceService(GrpcOptions options, ServedModel& model, Clock& clock)
-      : options_(std::move(options)), model_(model), clock_(clock), id_prefix_(random_hex(6) + "-") {}
+      : options_(std::move(options)),
+        model_(model),
+        clock_(clock),
+        id_prefix_(random_hex(6) + "-") {}
 
-  grpc::ServerUnaryReactor* ServerLive(grpc::CallbackServerContext* context, const inference::ServerLiveRequest*,
+  grpc::ServerUnaryReactor* ServerLive(grpc::CallbackServerContext* context,
+                                       const inference::ServerLiveRequest*,
                                        inference::ServerLiveResponse* response) override {
     response->set_live(true);
     return finish_now(context, check_token(*context));
   }
 
-  grpc::ServerUnaryReactor* ServerReady(grpc::CallbackServerContext* context, const inference::ServerReadyRequest*,
+  grpc::ServerUnaryReactor* ServerReady(grpc::CallbackServerContext* context,
+                                        const inference::ServerReadyRequest*,
                                         inference::ServerReadyResponse* response) override {
     response->set_ready(model_.is_ready());
     return finish_now(context, check_token(*context));
   }
 
-  grpc::ServerUnaryReactor* ModelReady(grpc::CallbackServerContext* context, const inference::ModelReadyRequest* request,
+  grpc::ServerUnaryReactor* ModelReady(grpc::CallbackServerContext* context,
+                                       const inference::ModelReadyRequest* request,
                                        inference::ModelReadyResponse* response) override {
     response->set_ready(model_.is_ready());
     return finish_now(context, check(*context, request->name(), request->version()));
   }
 
-  grpc::ServerUnaryReactor* ServerMetadata(grpc::CallbackServerContext* context, const inference::ServerMetadataRequest*,
+  grpc::ServerUnaryReactor* ServerMetadata(grpc::CallbackServerContext* context,
+                                           const inference::ServerMetadataRequest*,
                                            inference::ServerMetadataResponse* response) override {
     const Value metadata = server_metadata();
     response->set_name(metadata["name"].as_string());
     response->set_version(metadata["version"].as_string());
-    for (const Value& extension : metadata["extensions"].as_array()) response->add_extensions(extension.as_string());
+    for (const Value& extension : metadata["extensions"].as_array())
+      response->add_extensions(extension.as_string());
     return finish_now(context, check_token(*context));
   }
 
   grpc::ServerUnaryReactor* ModelMetadata(grpc::CallbackServerContext* context,
                                           const inference::ModelMetadataRequest* request,
                                           inference::ModelMetadataResponse* response) override;
-  grpc::ServerUnaryReactor* ModelInfer(grpc::CallbackServerContext* context, const inference::ModelInferRequest* request,
+  grpc::ServerUnaryReactor* ModelInfer(grpc::CallbackServerContext* context,
+                                       const inference::ModelInferRequest* request,
                                        inference::ModelInferResponse* response) override;
 
  private:
   grpc::Status check_token(const grpc::CallbackServerContext& context) const;
-  grpc::Status check(const grpc::CallbackServerContext& context, std::string_view name, std::string_view version) const;
+  grpc::Status check(const grpc::CallbackServerContext& context, std::string_view name,
+                     std::string_view version) const;
   std::optional<Mono> deadline_of(const grpc::CallbackServerContext& context) const;
   void add_trailers(grpc::CallbackServerContext& context);
 
@@ -97,36 +110,43 @@ grpc::Status InferenceService::check_token(const grpc::CallbackServerContext& co
   if (options_.token.empty()) return grpc::Status::OK;
   const auto found = context.client_metadata().find("authorization");
   const std::string given = found == context.client_metadata().end()
-                                ? std::string() : std::string(found->second.data(), found->second.size());
+                                ? std::string()
+                                : std::string(found->second.data(), found->second.size());
   if (equal_constant_time(given, "Bearer " + options_.token)) return grpc::Status::OK;
   return to_grpc({Code::kUnauthenticated, "the service's token is missing or wrong",
                   "send metadata authorization: Bearer TOKEN"});
 }
 
-grpc::Status InferenceService::check(const grpc::CallbackServerContext& context, std::string_view name,
-                                     std::string_view version) const {
+grpc::Status InferenceService::check(const grpc::CallbackServerContext& context,
+                                     std::string_view name, std::string_view version) const {
   if (grpc::Status status = check_token(context); !status.ok()) return status;
   const Status named = model_.check_name(name, version);
   return named ? grpc::Status::OK : to_grpc(named.error());
 }
 
-std::optional<Mono> InferenceService::deadline_of(const grpc::CallbackServerContext& context) const {
+std::optional<Mono> InferenceService::deadline_of(
+    const grpc::CallbackServerContext& context) const {
   const auto at = context.deadline().time_since_epoch();
-  const std::int64_t left_ms = std::chrono::duration_cast<std::chrono::milliseconds>(at).count() - clock_.now_ms();
-  const bool is_set = context.deadline() != std::chrono::system_clock::time_point::max() && left_ms < kDayMs;
+  const std::int64_t left_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(at).count() - clock_.now_ms();
+  const bool is_set =
+      context.deadline() != std::chrono::system_clock::time_point::max() && left_ms < kDayMs;
   return clock_.mono() + (is_set ? left_ms : options_.deadline_ms) * 1000;
 }
 
 void InferenceService::add_trailers(grpc::CallbackServerContext& context) {
   if (!options_.revision.empty()) context.AddTrailingMetadata("takt-revision", options_.revision);
   const auto given = context.client_metadata().find("takt-request-id");
-  const bool is_given = given != context.client_metadata().end() && given->second.size() <= kRequestIdBytesMax;
-  context.AddTrailingMetadata("takt-request-id", is_given ? std::string(given->second.data(), given->second.size())
-                                                          : id_prefix_ + std::to_string(next_id_.fetch_add(1)));
+  const bool is_given =
+      given != context.client_metadata().end() && given->second.size() <= kRequestIdBytesMax;
+  context.AddTrailingMetadata("takt-request-id",
+                              is_given ? std::string(given->second.data(), given->second.size())
+                                       : id_prefix_ + std::to_string(next_id_.fetch_add(1)));
 }
 
-void add_specs(const std::vector<TensorSpec>& specs,
-               google::protobuf::RepeatedPtrField<inference::ModelMetadataResponse_TensorMetadata>& out) {
+void add_specs(
+    const std::vector<TensorSpec>& specs,
+    google::protobuf::RepeatedPtrField<inference::ModelMetadataResponse_TensorMetadata>& out) {
   for (const TensorSpec& spec : specs) {
     auto& tensor = *out.Add();
     tensor.set_name(spec.name);
@@ -135,9 +155,9 @@ void add_specs(const std::vector<TensorSpec>& specs,
   }
 }
 
-grpc::ServerUnaryReactor* InferenceService::ModelMetadata(grpc::CallbackServerContext* context,
-                                                          const inference::ModelMetadataRequest* request,
-                                                          inference::ModelMetadataResponse* response) {
+grpc::ServerUnaryReactor* InferenceService::ModelMetadata(
+    grpc::CallbackServerContext* context, const inference::ModelMetadataRequest* request,
+    inference::ModelMetadataResponse* response) {
   if (grpc::Status status = check(*context, request->name(), request->version()); !status.ok())
     return finish_now(context, status);
   const auto info = model_.info();
@@ -153,9 +173,11 @@ grpc::ServerUnaryReactor* InferenceService::ModelMetadata(grpc::CallbackServerCo
 grpc::ServerUnaryReactor* InferenceService::ModelInfer(grpc::CallbackServerContext* context,
                                                        const inference::ModelInferRequest* request,
                                                        inference::ModelInferResponse* response) {
-  const InferContext arrival{.protocol = Protocol::kGrpc, .arrived = clock_.mono(), .deadline = deadline_of(*context)};
+  const InferContext arrival{
+      .protocol = Protocol::kGrpc, .arrived = clock_.mono(), .deadline = deadline_of(*context)};
   add_trailers(*context);
-  if (grpc::Status status = check(*context, request->model_name(), request->model_version()); !status.ok())
+  if (grpc::Status status = check(*context, request->model_name(), request->model_version());
+      !status.ok())
     return finish_now(context, status);
   auto decoded = decode_infer_message(*request);
   if (!decoded) {
@@ -169,11 +191,12 @@ grpc::ServerUnaryReactor* InferenceService::ModelInfer(grpc::CallbackServerConte
   auto* call = new InferCall(is_cancelled);
   InferContext watched = arrival;
   watched.is_cancelled = [is_cancelled] { return is_cancelled->load(); };
-  model_.infer(std::move(*decoded), watched, [call, response](Result<std::vector<InferOutput>> outputs) {
-    if (!outputs) return call->Finish(to_grpc(outputs.error()));
-    fill_infer_message(*outputs, *response);
-    call->Finish(grpc::Status::OK);
-  });
+  model_.infer(std::move(*decoded), watched,
+               [call, response](Result<std::vector<InferOutput>> outputs) {
+                 if (!outputs) return call->Finish(to_grpc(outputs.error()));
+                 fill_infer_message(*outputs, *response);
+                 call->Finish(grpc::Status::OK);
+               });
   return call;
 }
 
@@ -199,7 +222,8 @@ Status GrpcServerImpl::open() {
   builder.AddListeningPort(listen_, grpc::InsecureServerCredentials(), &port_);
   builder.SetMaxReceiveMessageSize(std::numeric_limits<std::int32_t>::max());
   builder.SetMaxSendMessageSize(std::numeric_limits<std::int32_t>::max());
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // or a second server would share the port silently
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT,
+                             0);  // or a second server would share the port silently
   // Clients that keep connections alive by pings are not to be cut off.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);
@@ -207,21 +231,24 @@ Status GrpcServerImpl::open() {
   builder.RegisterService(&service_);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr || port_ == 0)
-    return fail(Code::kUnavailable, "gRPC cannot listen on " + listen_ + ": the port is in use or not allowed",
+    return fail(Code::kUnavailable,
+                "gRPC cannot listen on " + listen_ + ": the port is in use or not allowed",
                 "stop what listens there or choose another port (--grpc-port)");
   return {};
 }
 
 void GrpcServerImpl::drain(std::int64_t timeout_ms) {
   if (server_ == nullptr) return;
-  server_->Shutdown(gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(timeout_ms, GPR_TIMESPAN)));
+  server_->Shutdown(
+      gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(timeout_ms, GPR_TIMESPAN)));
   server_->Wait();
   server_ = nullptr;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<GrpcServer>> GrpcServer::start(GrpcOptions options, ServedModel& model, Clock& clock) {
+Result<std::unique_ptr<GrpcServer>> GrpcServer::start(GrpcOptions options, ServedModel& model,
+                                                      Clock& clock) {
   auto server = std::make_unique<GrpcServerImpl>(std::move(options), model, clock);
   TAKT_RETURN_IF_ERROR(server->open());
   return server;

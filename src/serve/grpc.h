@@ -20,7 +20,8 @@ struct GrpcOptions {
 /// A listening gRPC server; the model must outlive it. Threads are grpc++'s own.
 class GrpcServer {
  public:
-  static Result<std::unique_ptr<GrpcServer>> start(GrpcOptions options, ServedModel& model, Clock& clock);
+  static Result<std::unique_ptr<GrpcServer>> start(GrpcOptions options, ServedModel& model,
+                                                   Clock& clock);
   virtual ~GrpcServer() = default;
   virtual int port() const = 0;
   /// Takes no new calls; those in flight have `timeout_ms` to end.

@@ -17,7 +17,8 @@ Result<std::string> pack_values(const Values& values) {
   for (const auto value : values) {
     if constexpr (std::is_integral_v<Wire> && !std::is_same_v<Wire, bool>) {
       if (!std::in_range<Wire>(value))
-        return fail(Code::kInvalid, "value " + std::to_string(value) + " is out of the datatype's range");
+        return fail(Code::kInvalid,
+                    "value " + std::to_string(value) + " is out of the datatype's range");
     }
     const auto element = static_cast<Wire>(value);
     bytes.append(reinterpret_cast<const char*>(&element), sizeof element);
@@ -27,41 +28,56 @@ Result<std::string> pack_values(const Values& values) {
 
 Result<std::string> pack_contents(DataType type, const InferTensorContents& contents) {
   switch (type) {
-    case DataType::kBool: return pack_values<bool>(contents.bool_contents());
-    case DataType::kUint8: return pack_values<std::uint8_t>(contents.uint_contents());
-    case DataType::kUint16: return pack_values<std::uint16_t>(contents.uint_contents());
-    case DataType::kUint32: return pack_values<std::uint32_t>(contents.uint_contents());
-    case DataType::kUint64: return pack_values<std::uint64_t>(contents.uint64_contents());
-    case DataType::kInt8: return pack_values<std::int8_t>(contents.int_contents());
-    case DataType::kInt16: return pack_values<std::int16_t>(contents.int_contents());
-    case DataType::kInt32: return pack_values<std::int32_t>(contents.int_contents());
-    case DataType::kInt64: return pack_values<std::int64_t>(contents.int64_contents());
-    case DataType::kFp32: return pack_values<float>(contents.fp32_contents());
-    case DataType::kFp64: return pack_values<double>(contents.fp64_contents());
+    case DataType::kBool:
+      return pack_values<bool>(contents.bool_contents());
+    case DataType::kUint8:
+      return pack_values<std::uint8_t>(contents.uint_contents());
+    case DataType::kUint16:
+      return pack_values<std::uint16_t>(contents.uint_contents());
+    case DataType::kUint32:
+      return pack_values<std::uint32_t>(contents.uint_contents());
+    case DataType::kUint64:
+      return pack_values<std::uint64_t>(contents.uint64_contents());
+    case DataType::kInt8:
+      return pack_values<std::int8_t>(contents.int_contents());
+    case DataType::kInt16:
+      return pack_values<std::int16_t>(contents.int_contents());
+    case DataType::kInt32:
+      return pack_values<std::int32_t>(contents.int_contents());
+    case DataType::kInt64:
+      return pack_values<std::int64_t>(contents.int64_contents());
+    case DataType::kFp32:
+      return pack_values<float>(contents.fp32_contents());
+    case DataType::kFp64:
+      return pack_values<double>(contents.fp64_contents());
     case DataType::kBytes: {
       std::string bytes;
       for (const std::string& element : contents.bytes_contents()) append_element(bytes, element);
       return bytes;
     }
     case DataType::kFp16:
-    case DataType::kBf16: break;
+    case DataType::kBf16:
+      break;
   }
   return fail(Code::kInvalid, std::string(data_type_info(type).name) + " has no typed contents",
               "send it in raw_input_contents");
 }
 
-Result<NamedTensor> decode_input(const inference::ModelInferRequest_InferInputTensor& message, const std::string* raw) {
+Result<NamedTensor> decode_input(const inference::ModelInferRequest_InferInputTensor& message,
+                                 const std::string* raw) {
   NamedTensor input;
   input.name = message.name();
   const auto type = find_data_type(message.datatype());
   if (!type) return fail(Code::kInvalid, "datatype '" + message.datatype() + "' is unknown");
   if (message.parameters().contains("shared_memory_region"))
-    return fail(Code::kInvalid, "parameter 'shared_memory_region' is not supported", "send the tensor in the message");
+    return fail(Code::kInvalid, "parameter 'shared_memory_region' is not supported",
+                "send the tensor in the message");
   input.tensor.type = *type;
   input.tensor.shape.assign(message.shape().begin(), message.shape().end());
   if (raw != nullptr) {
     if (message.has_contents())
-      return fail(Code::kInvalid, "both contents and raw_input_contents are given, one is expected");
+      return fail(Code::kInvalid,
+                  "both contents and raw_input_contents are given, one is expected");
     input.tensor.bytes = *raw;
     return input;
   }
@@ -74,7 +90,8 @@ Status decode_outputs(const inference::ModelInferRequest& message, InferRequest&
   for (const auto& output : message.outputs()) {
     for (const std::string name : {"classification", "shared_memory_region"})
       if (output.parameters().contains(name))
-        return fail(Code::kInvalid, "output '" + output.name() + "': parameter '" + name + "' is not supported");
+        return fail(Code::kInvalid,
+                    "output '" + output.name() + "': parameter '" + name + "' is not supported");
     request.outputs.push_back({output.name(), std::nullopt});
   }
   return {};
@@ -98,7 +115,8 @@ Result<InferRequest> decode_infer_message(const inference::ModelInferRequest& me
   TAKT_ASSIGN(request.timeout_us, decode_timeout(message));
   const bool is_raw = message.raw_input_contents_size() > 0;
   if (is_raw && message.raw_input_contents_size() != message.inputs_size())
-    return fail(Code::kInvalid, std::to_string(message.raw_input_contents_size()) + " raw_input_contents given for " +
+    return fail(Code::kInvalid, std::to_string(message.raw_input_contents_size()) +
+                                    " raw_input_contents given for " +
                                     std::to_string(message.inputs_size()) + " inputs");
   request.inputs.reserve(static_cast<std::size_t>(message.inputs_size()));
   for (int i = 0; i < message.inputs_size(); ++i) {
@@ -111,7 +129,8 @@ Result<InferRequest> decode_infer_message(const inference::ModelInferRequest& me
   return request;
 }
 
-void fill_infer_message(std::span<const InferOutput> outputs, inference::ModelInferResponse& message) {
+void fill_infer_message(std::span<const InferOutput> outputs,
+                        inference::ModelInferResponse& message) {
   for (const InferOutput& output : outputs) {
     auto& tensor = *message.add_outputs();
     tensor.set_name(output.spec->name);

@@ -19,6 +19,7 @@ namespace takt::serve {
 Result<InferRequest> decode_infer_message(const inference::ModelInferRequest& message);
 
 /// Fills outputs and raw_output_contents: always raw, as clients of this protocol read only those.
-void fill_infer_message(std::span<const InferOutput> outputs, inference::ModelInferResponse& message);
+void fill_infer_message(std::span<const InferOutput> outputs,
+                        inference::ModelInferResponse& message);
 
 }  // namespace takt::serve

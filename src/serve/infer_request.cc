@@ -7,7 +7,8 @@ namespace takt::serve {
 namespace {
 
 std::string spec_text(const TensorSpec& spec) {
-  return "'" + spec.name + "' (" + std::string(data_type_info(spec.type).name) + " " + shape_text(spec.shape) + ")";
+  return "'" + spec.name + "' (" + std::string(data_type_info(spec.type).name) + " " +
+         shape_text(spec.shape) + ")";
 }
 
 std::string specs_text(const std::vector<TensorSpec>& specs) {
@@ -16,8 +17,10 @@ std::string specs_text(const std::vector<TensorSpec>& specs) {
   return text.empty() ? "none" : text;
 }
 
-std::unexpected<Error> bad_input(const std::string& name, std::string message, std::string hint = {}) {
-  return fail(Code::kInvalid, "input '" + name + "': " + std::move(message), std::move(hint), "inputs." + name);
+std::unexpected<Error> bad_input(const std::string& name, std::string message,
+                                 std::string hint = {}) {
+  return fail(Code::kInvalid, "input '" + name + "': " + std::move(message), std::move(hint),
+              "inputs." + name);
 }
 
 std::size_t index_of(const std::vector<TensorSpec>& specs, std::string_view name) {
@@ -29,11 +32,14 @@ std::size_t index_of(const std::vector<TensorSpec>& specs, std::string_view name
 Status check_input(const NamedTensor& input, const TensorSpec& spec) {
   const Tensor& tensor = input.tensor;
   if (tensor.type != spec.type)
-    return bad_input(input.name, "datatype " + std::string(data_type_info(tensor.type).name) + " given, " +
-                                     std::string(data_type_info(spec.type).name) + " expected");
+    return bad_input(input.name, "datatype " + std::string(data_type_info(tensor.type).name) +
+                                     " given, " + std::string(data_type_info(spec.type).name) +
+                                     " expected");
   if (!shape_matches(tensor.shape, spec.shape))
-    return bad_input(input.name, "shape " + shape_text(tensor.shape) + " given, " + shape_text(spec.shape) +
-                                     " expected", spec.shape.empty() ? "" : "-1 stands for any size");
+    return bad_input(
+        input.name,
+        "shape " + shape_text(tensor.shape) + " given, " + shape_text(spec.shape) + " expected",
+        spec.shape.empty() ? "" : "-1 stands for any size");
   if (Status bytes = check_bytes(tensor.type, tensor.shape, tensor.bytes); !bytes)
     return bad_input(input.name, bytes.error().message);
   return {};
@@ -42,13 +48,14 @@ Status check_input(const NamedTensor& input, const TensorSpec& spec) {
 Status check_rows(const BoundRequest& bound, const ModelInfo& info, const RowLimits& limits) {
   for (std::size_t i = 1; i < bound.inputs.size(); ++i)
     if (bound.inputs[i].rows() != bound.rows)
-      return bad_input(info.inputs[i].name, std::to_string(bound.inputs[i].rows()) + " rows given, but input '" +
-                                                info.inputs[0].name + "' has " + std::to_string(bound.rows));
+      return bad_input(info.inputs[i].name, std::to_string(bound.inputs[i].rows()) +
+                                                " rows given, but input '" + info.inputs[0].name +
+                                                "' has " + std::to_string(bound.rows));
   if (bound.rows == 0) return bad_input(info.inputs[0].name, "0 rows given, at least 1 expected");
   if (limits.rows_max > 0 && bound.rows > limits.rows_max)
     return bad_input(info.inputs[0].name,
-                     std::to_string(bound.rows) + " rows given, at most " + std::to_string(limits.rows_max) +
-                         " are allowed (max_batch_size)",
+                     std::to_string(bound.rows) + " rows given, at most " +
+                         std::to_string(limits.rows_max) + " are allowed (max_batch_size)",
                      "send fewer rows per request or raise max_batch_size");
   return {};
 }
@@ -62,11 +69,14 @@ Status bind_outputs(const InferRequest& request, const ModelInfo& info, BoundReq
   for (const OutputWish& wish : request.outputs) {
     const std::size_t index = index_of(info.outputs, wish.name);
     if (index == info.outputs.size())
-      return fail(Code::kInvalid, "output '" + wish.name + "' is unknown; the model gives " + specs_text(info.outputs),
-                  {}, "outputs." + wish.name);
+      return fail(
+          Code::kInvalid,
+          "output '" + wish.name + "' is unknown; the model gives " + specs_text(info.outputs), {},
+          "outputs." + wish.name);
     for (const std::size_t earlier : bound.outputs)
       if (earlier == index)
-        return fail(Code::kInvalid, "output '" + wish.name + "' is asked for twice", {}, "outputs." + wish.name);
+        return fail(Code::kInvalid, "output '" + wish.name + "' is asked for twice", {},
+                    "outputs." + wish.name);
     bound.outputs.push_back(index);
     bound.is_binary.push_back(wish.is_binary ? wish.is_binary : request.is_binary);
   }
@@ -75,7 +85,8 @@ Status bind_outputs(const InferRequest& request, const ModelInfo& info, BoundReq
 
 }  // namespace
 
-Result<BoundRequest> bind_request(InferRequest request, const ModelInfo& info, const RowLimits& limits) {
+Result<BoundRequest> bind_request(InferRequest request, const ModelInfo& info,
+                                  const RowLimits& limits) {
   BoundRequest bound;
   bound.inputs.resize(info.inputs.size());
   std::vector<bool> is_given(info.inputs.size(), false);
@@ -90,8 +101,10 @@ Result<BoundRequest> bind_request(InferRequest request, const ModelInfo& info, c
   }
   for (std::size_t i = 0; i < is_given.size(); ++i)
     if (!is_given[i])
-      return fail(Code::kInvalid, "input '" + info.inputs[i].name + "' is missing; the model takes " +
-                                      specs_text(info.inputs), {}, "inputs." + info.inputs[i].name);
+      return fail(Code::kInvalid,
+                  "input '" + info.inputs[i].name + "' is missing; the model takes " +
+                      specs_text(info.inputs),
+                  {}, "inputs." + info.inputs[i].name);
   if (limits.is_batchable) {
     bound.rows = bound.inputs.front().rows();
     TAKT_RETURN_IF_ERROR(check_rows(bound, info, limits));

@@ -30,14 +30,16 @@ std::unexpected<Error> syntax_error(simdjson::error_code error) {
 /// The element as sent, for messages.
 std::string token_text(json::value& value) {
   std::string_view token = value.raw_json_token();
-  while (!token.empty() && std::string_view(" \t\r\n").contains(token.back())) token.remove_suffix(1);
+  while (!token.empty() && std::string_view(" \t\r\n").contains(token.back()))
+    token.remove_suffix(1);
   return std::string(token.substr(0, kTokenShownMax));
 }
 
 /// Reads the elements of one input's `data` into binary form.
 class DataReader {
  public:
-  DataReader(DataType type, std::int64_t count, std::size_t json_size) : type_(type), count_(count) {
+  DataReader(DataType type, std::int64_t count, std::size_t json_size)
+      : type_(type), count_(count) {
     // The shape may claim more than the text can hold: two characters per element at least.
     const auto likely = std::min<std::size_t>(static_cast<std::size_t>(count), json_size / 2 + 1);
     bytes_.reserve(likely * std::max<std::size_t>(data_type_info(type).size, 8));
@@ -49,7 +51,8 @@ class DataReader {
 
  private:
   Status read_level(json::array array, std::size_t depth) {
-    if (depth > kRankMax) return bad_json("data is nested deeper than " + std::to_string(kRankMax) + " levels");
+    if (depth > kRankMax)
+      return bad_json("data is nested deeper than " + std::to_string(kRankMax) + " levels");
     for (auto item : array) {
       json::value value;
       if (const auto error = std::move(item).get(value)) return syntax_error(error);
@@ -59,7 +62,8 @@ class DataReader {
         TAKT_RETURN_IF_ERROR(read_level(inner, depth + 1));
         continue;
       }
-      if (elements_ == count_) return bad_json("more than " + std::to_string(count_) + " values given");
+      if (elements_ == count_)
+        return bad_json("more than " + std::to_string(count_) + " values given");
       TAKT_RETURN_IF_ERROR(read_element(value));
       ++elements_;
     }
@@ -73,20 +77,34 @@ class DataReader {
 
   Status read_element(json::value& value) {
     switch (type_) {
-      case DataType::kBool: return read_bool(value);
-      case DataType::kUint8: return read_integer<std::uint8_t>(value);
-      case DataType::kUint16: return read_integer<std::uint16_t>(value);
-      case DataType::kUint32: return read_integer<std::uint32_t>(value);
-      case DataType::kUint64: return read_integer<std::uint64_t>(value);
-      case DataType::kInt8: return read_integer<std::int8_t>(value);
-      case DataType::kInt16: return read_integer<std::int16_t>(value);
-      case DataType::kInt32: return read_integer<std::int32_t>(value);
-      case DataType::kInt64: return read_integer<std::int64_t>(value);
-      case DataType::kFp16: return read_half(value);
-      case DataType::kBf16: return read_bfloat(value);
-      case DataType::kFp32: return read_float(value);
-      case DataType::kFp64: return read_double(value);
-      case DataType::kBytes: return read_text(value);
+      case DataType::kBool:
+        return read_bool(value);
+      case DataType::kUint8:
+        return read_integer<std::uint8_t>(value);
+      case DataType::kUint16:
+        return read_integer<std::uint16_t>(value);
+      case DataType::kUint32:
+        return read_integer<std::uint32_t>(value);
+      case DataType::kUint64:
+        return read_integer<std::uint64_t>(value);
+      case DataType::kInt8:
+        return read_integer<std::int8_t>(value);
+      case DataType::kInt16:
+        return read_integer<std::int16_t>(value);
+      case DataType::kInt32:
+        return read_integer<std::int32_t>(value);
+      case DataType::kInt64:
+        return read_integer<std::int64_t>(value);
+      case DataType::kFp16:
+        return read_half(value);
+      case DataType::kBf16:
+        return read_bfloat(value);
+      case DataType::kFp32:
+        return read_float(value);
+      case DataType::kFp64:
+        return read_double(value);
+      case DataType::kBytes:
+        return read_text(value);
     }
     return {};
   }
@@ -100,7 +118,8 @@ class DataReader {
     else if (type_ == DataType::kBytes)
       hint = "BYTES in JSON are texts; send other bytes as binary data (binary_data_size)";
     return bad_json("value " + std::to_string(elements_) + " is " + token + ", not a valid " +
-                        std::string(data_type_info(type_).name), std::move(hint));
+                        std::string(data_type_info(type_).name),
+                    std::move(hint));
   }
 
   template <class T>
@@ -178,7 +197,8 @@ Result<bool> read_text_field(json::object& object, std::string_view key, std::st
   if (found == simdjson::NO_SUCH_FIELD) return false;
   if (found != simdjson::SUCCESS) return syntax_error(found);
   std::string_view text;
-  if (value.get_string().get(text)) return bad_json("field '" + std::string(key) + "' must be a string");
+  if (value.get_string().get(text))
+    return bad_json("field '" + std::string(key) + "' must be a string");
   out = text;
   return true;
 }
@@ -232,19 +252,22 @@ Status read_data(json::object& input, std::size_t json_size, NamedTensor& out) {
   const auto found = input.find_field_unordered("data").get(value);
   if (found != simdjson::SUCCESS && found != simdjson::NO_SUCH_FIELD) return syntax_error(found);
   if ((found == simdjson::SUCCESS) == out.binary_bytes.has_value())
-    return bad_json(out.binary_bytes ? "both 'data' and 'binary_data_size' are given, exactly one is expected"
-                                     : "neither 'data' nor 'binary_data_size' is given, one is expected");
+    return bad_json(out.binary_bytes
+                        ? "both 'data' and 'binary_data_size' are given, exactly one is expected"
+                        : "neither 'data' nor 'binary_data_size' is given, one is expected");
   TAKT_ASSIGN(const std::int64_t count, count_elements(out.tensor.shape));
   if (out.binary_bytes) return {};
   json::array array;
   if (value.get_array().get(array)) return bad_json("field 'data' must be an array");
   DataReader reader(out.tensor.type, count, json_size);
   Status read = reader.read(array);
-  if (read && reader.elements() != count) read = bad_json(std::to_string(reader.elements()) + " values given");
+  if (read && reader.elements() != count)
+    read = bad_json(std::to_string(reader.elements()) + " values given");
   if (!read) {
     Error error = std::move(read).error();
     if (error.message.ends_with("values given"))
-      error.message += ", shape " + shape_text(out.tensor.shape) + " needs " + std::to_string(count);
+      error.message +=
+          ", shape " + shape_text(out.tensor.shape) + " needs " + std::to_string(count);
     return fail(std::move(error));
   }
   out.tensor = Tensor::own(out.tensor.type, std::move(out.tensor.shape), reader.take());
@@ -257,7 +280,8 @@ Status read_input(json::object& input, std::size_t json_size, NamedTensor& out) 
   if (!has_type) return bad_json("field 'datatype' is missing");
   const auto data_type = find_data_type(type);
   if (!data_type)
-    return bad_json("datatype '" + type + "' is unknown", "FP32, INT64, BYTES, ... as the protocol names them");
+    return bad_json("datatype '" + type + "' is unknown",
+                    "FP32, INT64, BYTES, ... as the protocol names them");
   out.tensor.type = *data_type;
   TAKT_ASSIGN(out.tensor.shape, read_shape(input));
   TAKT_RETURN_IF_ERROR(read_input_parameters(input, out));
@@ -273,7 +297,8 @@ Status read_inputs(json::value value, std::size_t json_size, InferRequest& reque
       return bad_json("more than " + std::to_string(kTensorsMax) + " inputs given");
     json::object object;
     if (const auto error = item.get_object().get(object))
-      return error == simdjson::INCORRECT_TYPE ? bad_json(place + " must be an object") : syntax_error(error);
+      return error == simdjson::INCORRECT_TYPE ? bad_json(place + " must be an object")
+                                               : syntax_error(error);
     NamedTensor& input = request.inputs.emplace_back();
     TAKT_ASSIGN(const bool has_name, read_text_field(object, "name", input.name));
     if (!has_name) return bad_json(place + ": field 'name' is missing");
@@ -295,10 +320,12 @@ Status read_output_parameters(json::object& output, OutputWish& wish) {
     if (const auto error = field.unescaped_key().get(key)) return syntax_error(error);
     if (key == "shared_memory_region") return no_shared_memory();
     if (key == "classification")
-      return bad_json("parameter 'classification' is not supported", "take the whole output and pick its best classes");
+      return bad_json("parameter 'classification' is not supported",
+                      "take the whole output and pick its best classes");
     if (key != "binary_data") continue;
     bool is_binary = false;
-    if (field.value().get_bool().get(is_binary)) return bad_json("parameter 'binary_data' must be true or false");
+    if (field.value().get_bool().get(is_binary))
+      return bad_json("parameter 'binary_data' must be true or false");
     wish.is_binary = is_binary;
   }
   return {};
@@ -313,7 +340,8 @@ Status read_outputs(json::value value, InferRequest& request) {
       return bad_json("more than " + std::to_string(kTensorsMax) + " outputs asked for");
     json::object object;
     if (const auto error = item.get_object().get(object))
-      return error == simdjson::INCORRECT_TYPE ? bad_json(place + " must be an object") : syntax_error(error);
+      return error == simdjson::INCORRECT_TYPE ? bad_json(place + " must be an object")
+                                               : syntax_error(error);
     OutputWish& wish = request.outputs.emplace_back();
     TAKT_ASSIGN(const bool has_name, read_text_field(object, "name", wish.name));
     if (!has_name) return bad_json(place + ": field 'name' is missing");
@@ -323,7 +351,8 @@ Status read_outputs(json::value value, InferRequest& request) {
   return {};
 }
 
-/// The request's parameters: `timeout` and `binary_data_output`; others are the client's own business.
+/// The request's parameters: `timeout` and `binary_data_output`; others are the client's own
+/// business.
 Status read_parameters(json::value value, InferRequest& request) {
   json::object parameters;
   if (value.get_object().get(parameters)) return bad_json("field 'parameters' must be an object");
@@ -345,7 +374,8 @@ Status read_parameters(json::value value, InferRequest& request) {
   return {};
 }
 
-Status read_root_field(json::field& field, std::size_t json_size, InferRequest& request, bool& has_inputs) {
+Status read_root_field(json::field& field, std::size_t json_size, InferRequest& request,
+                       bool& has_inputs) {
   std::string_view key;
   if (const auto error = field.unescaped_key().get(key)) return syntax_error(error);
   if (key == "inputs") {
@@ -373,7 +403,8 @@ Result<InferRequest> parse_infer_json(std::string_view text) {
   if (const auto error = parser.iterate(padded).get(document)) return syntax_error(error);
   json::object root;
   if (const auto error = document.get_object().get(root))
-    return error == simdjson::INCORRECT_TYPE ? bad_json("request body must be a JSON object") : syntax_error(error);
+    return error == simdjson::INCORRECT_TYPE ? bad_json("request body must be a JSON object")
+                                             : syntax_error(error);
   InferRequest request;
   bool has_inputs = false;
   for (auto item : root) {
@@ -381,7 +412,8 @@ Result<InferRequest> parse_infer_json(std::string_view text) {
     if (const auto error = std::move(item).get(field)) return syntax_error(error);
     TAKT_RETURN_IF_ERROR(read_root_field(field, text.size(), request, has_inputs));
   }
-  if (!document.at_end()) return bad_json("request body is not valid JSON: text after the end of the object");
+  if (!document.at_end())
+    return bad_json("request body is not valid JSON: text after the end of the object");
   if (!has_inputs) return bad_json("field 'inputs' is missing");
   return request;
 }

@@ -27,8 +27,9 @@ Status append_numbers(std::string& out, std::string_view bytes, Convert convert)
     const auto value = convert(element_at<T>(bytes, i));
     if constexpr (std::is_floating_point_v<decltype(value)>) {
       if (!std::isfinite(value)) [[unlikely]]
-        return fail(Code::kInvalid, "value " + std::to_string(i) + " is " + (std::isnan(value) ? "NaN" : "infinite") +
-                                        ", which JSON cannot carry",
+        return fail(Code::kInvalid,
+                    "value " + std::to_string(i) + " is " +
+                        (std::isnan(value) ? "NaN" : "infinite") + ", which JSON cannot carry",
                     "ask for this output as binary data: \"parameters\":{\"binary_data\":true}");
     }
     char text[kNumberCharsMax];
@@ -57,8 +58,10 @@ Status append_texts(std::string& out, const Tensor& tensor) {
   std::size_t index = 0;
   for (const std::string_view element : split_elements(tensor.bytes, count)) {
     if (find_invalid_utf8(element))
-      return fail(Code::kInvalid, "BYTES element " + std::to_string(index) + " is not UTF-8 text, which JSON cannot carry",
-                  "ask for this output as binary data: \"parameters\":{\"binary_data\":true}");
+      return fail(
+          Code::kInvalid,
+          "BYTES element " + std::to_string(index) + " is not UTF-8 text, which JSON cannot carry",
+          "ask for this output as binary data: \"parameters\":{\"binary_data\":true}");
     if (index++ > 0) out += ',';
     append_json_string(out, element);
   }
@@ -68,22 +71,36 @@ Status append_texts(std::string& out, const Tensor& tensor) {
 Status append_elements(std::string& out, const Tensor& tensor) {
   const std::string_view bytes = tensor.bytes;
   switch (tensor.type) {
-    case DataType::kBool: return append_bools(out, bytes);
+    case DataType::kBool:
+      return append_bools(out, bytes);
     case DataType::kUint8:
-      return append_numbers<std::uint8_t>(out, bytes, [](std::uint8_t v) { return static_cast<unsigned>(v); });
+      return append_numbers<std::uint8_t>(out, bytes,
+                                          [](std::uint8_t v) { return static_cast<unsigned>(v); });
     case DataType::kInt8:
-      return append_numbers<std::int8_t>(out, bytes, [](std::int8_t v) { return static_cast<int>(v); });
-    case DataType::kUint16: return append_plain<std::uint16_t>(out, bytes);
-    case DataType::kUint32: return append_plain<std::uint32_t>(out, bytes);
-    case DataType::kUint64: return append_plain<std::uint64_t>(out, bytes);
-    case DataType::kInt16: return append_plain<std::int16_t>(out, bytes);
-    case DataType::kInt32: return append_plain<std::int32_t>(out, bytes);
-    case DataType::kInt64: return append_plain<std::int64_t>(out, bytes);
-    case DataType::kFp16: return append_numbers<std::uint16_t>(out, bytes, half_to_float);
-    case DataType::kBf16: return append_numbers<std::uint16_t>(out, bytes, bfloat_to_float);
-    case DataType::kFp32: return append_plain<float>(out, bytes);
-    case DataType::kFp64: return append_plain<double>(out, bytes);
-    case DataType::kBytes: return append_texts(out, tensor);
+      return append_numbers<std::int8_t>(out, bytes,
+                                         [](std::int8_t v) { return static_cast<int>(v); });
+    case DataType::kUint16:
+      return append_plain<std::uint16_t>(out, bytes);
+    case DataType::kUint32:
+      return append_plain<std::uint32_t>(out, bytes);
+    case DataType::kUint64:
+      return append_plain<std::uint64_t>(out, bytes);
+    case DataType::kInt16:
+      return append_plain<std::int16_t>(out, bytes);
+    case DataType::kInt32:
+      return append_plain<std::int32_t>(out, bytes);
+    case DataType::kInt64:
+      return append_plain<std::int64_t>(out, bytes);
+    case DataType::kFp16:
+      return append_numbers<std::uint16_t>(out, bytes, half_to_float);
+    case DataType::kBf16:
+      return append_numbers<std::uint16_t>(out, bytes, bfloat_to_float);
+    case DataType::kFp32:
+      return append_plain<float>(out, bytes);
+    case DataType::kFp64:
+      return append_plain<double>(out, bytes);
+    case DataType::kBytes:
+      return append_texts(out, tensor);
   }
   return {};
 }

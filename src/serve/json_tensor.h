@@ -11,12 +11,14 @@
 
 namespace takt::serve {
 
-/// Bytes that must be readable (not owned, not meaningful) behind the JSON text given to the parser.
+/// Bytes that must be readable (not owned, not meaningful) behind the JSON text given to the
+/// parser.
 inline constexpr std::size_t kJsonPadding = 64;
 
 /// Parses an inference request. `json` must be followed by kJsonPadding readable bytes. Inputs with
-/// binary_data_size come without bytes; attach_binary gives them. Integers out of their type's range,
-/// numbers that overflow a float, NaN and Infinity are refused, never rounded silently to others.
+/// binary_data_size come without bytes; attach_binary gives them. Integers out of their type's
+/// range, numbers that overflow a float, NaN and Infinity are refused, never rounded silently to
+/// others.
 Result<InferRequest> parse_infer_json(std::string_view json);
 
 /// Appends the tensor's elements as a flat JSON array: shortest texts that read back exactly.

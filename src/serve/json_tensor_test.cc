@@ -18,11 +18,15 @@ Result<InferRequest> parse(std::string text) {
   return parse_infer_json(std::string_view(text).substr(0, size));
 }
 
-Result<InferRequest> parse_input(const std::string& type, const std::string& shape, const std::string& data) {
-  return parse(R"({"inputs":[{"name":"x","datatype":")" + type + R"(","shape":)" + shape + R"(,"data":)" + data + "}]}");
+Result<InferRequest> parse_input(const std::string& type, const std::string& shape,
+                                 const std::string& data) {
+  return parse(R"({"inputs":[{"name":"x","datatype":")" + type + R"(","shape":)" + shape +
+               R"(,"data":)" + data + "}]}");
 }
 
-std::string message_of(const Result<InferRequest>& result) { return result ? "no error" : result.error().message; }
+std::string message_of(const Result<InferRequest>& result) {
+  return result ? "no error" : result.error().message;
+}
 
 template <class T>
 std::vector<T> values_of(const Tensor& tensor) {
@@ -32,8 +36,10 @@ std::vector<T> values_of(const Tensor& tensor) {
 }
 
 TEST(JsonTensor, reads_a_whole_request) {
-  const auto request = parse(R"({"id":"a\"1","parameters":{"timeout":500,"binary_data_output":true,"mine":[1,{}]},
-    "inputs":[{"name":"x","shape":[2,2],"datatype":"FP32","parameters":{"content_type":"np"},"data":[[1,2],[3,4.5]]}],
+  const auto request =
+      parse(R"({"id":"a\"1","parameters":{"timeout":500,"binary_data_output":true,"mine":[1,{}]},
+    "inputs":[{"name":"x","shape":[2,2],"datatype":"FP32","parameters":{"content_type":"np"},
+      "data":[[1,2],[3,4.5]]}],
     "outputs":[{"name":"y","parameters":{"binary_data":false}},{"name":"z"}], "extra": null})");
   ASSERT_TRUE(request) << message_of(request);
   EXPECT_EQ(request->id, "a\"1");
@@ -46,14 +52,16 @@ TEST(JsonTensor, reads_a_whole_request) {
 }
 
 TEST(JsonTensor, fields_may_come_in_any_order) {
-  const auto request = parse(R"({"inputs":[{"data":[7],"parameters":{},"datatype":"INT8","shape":[1],"name":"x"}]})");
+  const auto request = parse(
+      R"({"inputs":[{"data":[7],"parameters":{},"datatype":"INT8","shape":[1],"name":"x"}]})");
   ASSERT_TRUE(request) << message_of(request);
   EXPECT_EQ(values_of<std::int8_t>(request->inputs[0].tensor), std::vector<std::int8_t>{7});
 }
 
 TEST(JsonTensor, integers_out_of_range_are_refused_not_truncated) {
   EXPECT_TRUE(parse_input("INT8", "[2]", "[-128,127]"));
-  EXPECT_EQ(message_of(parse_input("INT8", "[1]", "[128]")), "input 'x': value 0 is 128, not a valid INT8");
+  EXPECT_EQ(message_of(parse_input("INT8", "[1]", "[128]")),
+            "input 'x': value 0 is 128, not a valid INT8");
   EXPECT_FALSE(parse_input("UINT8", "[1]", "[-1]"));
   EXPECT_FALSE(parse_input("UINT16", "[1]", "[65536]"));
   EXPECT_FALSE(parse_input("INT32", "[1]", "[2147483648]"));
@@ -69,7 +77,8 @@ TEST(JsonTensor, sixty_four_bits_survive) {
             (std::vector<std::uint64_t>{18446744073709551615U, 9007199254740993U}));
   const auto negative = parse_input("INT64", "[1]", "[-9223372036854775808]");
   ASSERT_TRUE(negative);
-  EXPECT_EQ(values_of<std::int64_t>(negative->inputs[0].tensor)[0], std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(values_of<std::int64_t>(negative->inputs[0].tensor)[0],
+            std::numeric_limits<std::int64_t>::min());
 }
 
 TEST(JsonTensor, numbers_that_no_float_holds_are_refused) {
@@ -84,7 +93,8 @@ TEST(JsonTensor, not_a_number_is_refused_with_the_way_out) {
   for (const std::string token : {"NaN", "Infinity", "-Infinity", "nan"}) {
     const auto request = parse_input("FP32", "[1]", "[" + token + "]");
     ASSERT_FALSE(request) << token;
-    EXPECT_NE(request.error().hint.find("binary"), std::string::npos) << token << ": " << request.error().text();
+    EXPECT_NE(request.error().hint.find("binary"), std::string::npos)
+        << token << ": " << request.error().text();
   }
 }
 
@@ -96,7 +106,8 @@ TEST(JsonTensor, a_scalar_has_an_empty_shape_and_one_value) {
 }
 
 TEST(JsonTensor, the_count_of_values_must_fit_the_shape) {
-  EXPECT_EQ(message_of(parse_input("FP32", "[1,3]", "[1,2]")), "input 'x': 2 values given, shape [1,3] needs 3");
+  EXPECT_EQ(message_of(parse_input("FP32", "[1,3]", "[1,2]")),
+            "input 'x': 2 values given, shape [1,3] needs 3");
   EXPECT_EQ(message_of(parse_input("FP32", "[1,2]", "[1,2,3]")),
             "input 'x': more than 2 values given, shape [1,2] needs 2");
   EXPECT_TRUE(parse_input("FP32", "[0,4]", "[]"));
@@ -123,8 +134,10 @@ TEST(JsonTensor, wrong_requests_name_the_place) {
   EXPECT_EQ(message_of(parse(R"({"inputs":[{"name":"x","shape":[1],"data":[1]}]})")),
             "input 'x': field 'datatype' is missing");
   EXPECT_EQ(message_of(parse_input("FP8", "[1]", "[1]")), "input 'x': datatype 'FP8' is unknown");
-  EXPECT_EQ(message_of(parse_input("FP32", "[1]", "1")), "input 'x': field 'data' must be an array");
-  EXPECT_EQ(message_of(parse_input("BOOL", "[1]", "[1]")), "input 'x': value 0 is 1, not a valid BOOL");
+  EXPECT_EQ(message_of(parse_input("FP32", "[1]", "1")),
+            "input 'x': field 'data' must be an array");
+  EXPECT_EQ(message_of(parse_input("BOOL", "[1]", "[1]")),
+            "input 'x': value 0 is 1, not a valid BOOL");
   EXPECT_FALSE(parse(""));
   EXPECT_FALSE(parse("{\"inputs\":["));
   EXPECT_FALSE(parse(R"({"inputs":[]} trailing)"));
@@ -137,7 +150,8 @@ TEST(JsonTensor, exactly_one_of_data_and_binary_is_wanted) {
   EXPECT_EQ(message_of(parse(R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1],"data":[1],
               "parameters":{"binary_data_size":4}}]})")),
             "input 'x': both 'data' and 'binary_data_size' are given, exactly one is expected");
-  EXPECT_FALSE(parse(R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1],"parameters":{"shared_memory_region":"r"}}]})"));
+  EXPECT_FALSE(parse(R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1],)"
+                     R"("parameters":{"shared_memory_region":"r"}}]})"));
 }
 
 /// Random bits as a tensor of the type, without NaN and infinities.
@@ -153,8 +167,10 @@ std::string random_bytes(DataType type, std::size_t count, Rng& rng) {
     if (type == DataType::kBool) element[0] &= 1;
     Tensor one = Tensor::own(type, {1}, element);
     std::string ignored;
-    if (!append_json_data(ignored, one)) --i;
-    else bytes += element;
+    if (!append_json_data(ignored, one))
+      --i;
+    else
+      bytes += element;
   }
   return bytes;
 }
@@ -166,7 +182,8 @@ TEST_P(JsonRoundTrip, what_is_written_reads_back_bit_by_bit) {
   Rng rng(20261130);
   for (int repeat = 0; repeat < 50; ++repeat) {
     const std::size_t count = rng.below(40);
-    const Tensor sent = Tensor::own(info.type, {static_cast<std::int64_t>(count)}, random_bytes(info.type, count, rng));
+    const Tensor sent = Tensor::own(info.type, {static_cast<std::int64_t>(count)},
+                                    random_bytes(info.type, count, rng));
     std::string data;
     ASSERT_TRUE(append_json_data(data, sent));
     const auto request = parse_input(std::string(info.name), shape_text(sent.shape), data);
@@ -175,12 +192,14 @@ TEST_P(JsonRoundTrip, what_is_written_reads_back_bit_by_bit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllTypes, JsonRoundTrip, ::testing::ValuesIn(data_types().begin(), data_types().end()),
+INSTANTIATE_TEST_SUITE_P(AllTypes, JsonRoundTrip,
+                         ::testing::ValuesIn(data_types().begin(), data_types().end()),
                          [](const auto& param) { return std::string(param.param.name); });
 
 TEST(JsonRender, floats_are_shortest) {
   const float values[] = {0.1F, 1.0F, 16777216.0F, 1e-45F, 3.4028235e38F};
-  const Tensor tensor = Tensor::own(DataType::kFp32, {5}, {reinterpret_cast<const char*>(values), sizeof values});
+  const Tensor tensor =
+      Tensor::own(DataType::kFp32, {5}, {reinterpret_cast<const char*>(values), sizeof values});
   std::string out;
   ASSERT_TRUE(append_json_data(out, tensor));
   EXPECT_EQ(out, "[0.1,1,16777216,1e-45,3.4028235e+38]");
@@ -188,7 +207,8 @@ TEST(JsonRender, floats_are_shortest) {
 
 TEST(JsonRender, not_a_number_is_refused_with_the_way_out) {
   const double values[] = {1, std::numeric_limits<double>::quiet_NaN()};
-  const Tensor tensor = Tensor::own(DataType::kFp64, {2}, {reinterpret_cast<const char*>(values), sizeof values});
+  const Tensor tensor =
+      Tensor::own(DataType::kFp64, {2}, {reinterpret_cast<const char*>(values), sizeof values});
   std::string out;
   const Status status = append_json_data(out, tensor);
   ASSERT_FALSE(status);

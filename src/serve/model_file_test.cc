@@ -28,15 +28,19 @@ INSTANTIATE_TEST_SUITE_P(
     Formats, SniffFormat,
     ::testing::Values(
         Sniffed{"\x80\x04\x95"sv, "model.pkl", "a Python pickle", "skl2onnx.to_onnx"},
-        Sniffed{"PK\x03\x04......archive/data.pkl"sv, "m.pt", "a PyTorch archive", "torch.onnx.export"},
-        Sniffed{"PK\x03\x04..metadata.json..config.json"sv, "m.keras", "a Keras archive", "model.export"},
+        Sniffed{"PK\x03\x04......archive/data.pkl"sv, "m.pt", "a PyTorch archive",
+                "torch.onnx.export"},
+        Sniffed{"PK\x03\x04..metadata.json..config.json"sv, "m.keras", "a Keras archive",
+                "model.export"},
         Sniffed{"\x89HDF\r\n\x1a\n..."sv, "m.h5", "an HDF5 file (Keras)", "tf2onnx"},
-        Sniffed{"\x40\0\0\0\0\0\0\0{\"a\""sv, "m.safetensors", "a safetensors file", "torch.onnx.export"},
+        Sniffed{"\x40\0\0\0\0\0\0\0{\"a\""sv, "m.safetensors", "a safetensors file",
+                "torch.onnx.export"},
         Sniffed{" {\"learner\": 1}"sv, "m.json", "an XGBoost model (JSON)", "convert_xgboost"},
         Sniffed{"{\"a\": 1}"sv, "m.json", "a JSON file", "skl2onnx"},
         Sniffed{"tree\nversion=v4"sv, "m.txt", "a LightGBM text model", "convert_lightgbm"},
         Sniffed{"\x08\x01\x12"sv, "saved_model.pb", "a TensorFlow SavedModel", "tf2onnx.convert"},
-        Sniffed{"version https://git-lfs.github"sv, "model.onnx", "a Git LFS pointer", "git lfs pull"},
+        Sniffed{"version https://git-lfs.github"sv, "model.onnx", "a Git LFS pointer",
+                "git lfs pull"},
         Sniffed{""sv, "model.onnx", "an empty file", "skl2onnx"},
         Sniffed{"\x08\x08\x12\x07pytorch"sv, "model.onnx", "", ""}));
 
@@ -68,7 +72,8 @@ TEST_F(ModelFolder, a_model_of_another_kind_is_named) {
   write(folder.path() / "model.pkl", "\x80\x05....");
   const auto found = find_model_file(folder.path());
   ASSERT_FALSE(found);
-  EXPECT_EQ(found.error().message, "model file model.pkl is a Python pickle, not ONNX, and cannot be served");
+  EXPECT_EQ(found.error().message,
+            "model file model.pkl is a Python pickle, not ONNX, and cannot be served");
   EXPECT_TRUE(found.error().hint.contains("skl2onnx.to_onnx"));
 }
 

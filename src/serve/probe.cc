@@ -32,17 +32,23 @@ void append_made_up(std::string& out, DataType type, Fill fill, Rng& rng) {
   const double uniform = fill == Fill::kRandom ? rng.uniform() : 0.0;
   const std::uint64_t bit = uniform < 0.5 ? 0 : 1;
   switch (type) {
-    case DataType::kBytes: return append_element(out, bit == 0 ? "a" : "b");
-    case DataType::kFp64: return append_value(out, uniform);
-    case DataType::kFp32: return append_value(out, static_cast<float>(uniform));
-    case DataType::kFp16: return append_value(out, float_to_half(static_cast<float>(uniform)));
-    case DataType::kBf16: return append_value(out, float_to_bfloat(static_cast<float>(uniform)));
-    default: out.append(reinterpret_cast<const char*>(&bit), data_type_info(type).size);
+    case DataType::kBytes:
+      return append_element(out, bit == 0 ? "a" : "b");
+    case DataType::kFp64:
+      return append_value(out, uniform);
+    case DataType::kFp32:
+      return append_value(out, static_cast<float>(uniform));
+    case DataType::kFp16:
+      return append_value(out, float_to_half(static_cast<float>(uniform)));
+    case DataType::kBf16:
+      return append_value(out, float_to_bfloat(static_cast<float>(uniform)));
+    default:
+      out.append(reinterpret_cast<const char*>(&bit), data_type_info(type).size);
   }
 }
 
-Result<std::vector<Tensor>> make_inputs(const ModelInfo& info, std::int64_t rows, std::int64_t free_size, Fill fill,
-                                        Rng& rng) {
+Result<std::vector<Tensor>> make_inputs(const ModelInfo& info, std::int64_t rows,
+                                        std::int64_t free_size, Fill fill, Rng& rng) {
   std::vector<Tensor> inputs;
   for (const TensorSpec& spec : info.inputs) {
     Shape shape = spec.shape;
@@ -50,8 +56,10 @@ Result<std::vector<Tensor>> make_inputs(const ModelInfo& info, std::int64_t rows
     for (std::int64_t& size : shape)
       if (size < 0) size = free_size;
     TAKT_ASSIGN(const std::int64_t count, count_elements(shape));
-    const auto size = static_cast<std::int64_t>(std::max<std::size_t>(data_type_info(spec.type).size, 5));
-    if (count > kProbeBytesMax / size) return fail(Code::kTooLarge, "input '" + spec.name + "' is too large to try");
+    const auto size =
+        static_cast<std::int64_t>(std::max<std::size_t>(data_type_info(spec.type).size, 5));
+    if (count > kProbeBytesMax / size)
+      return fail(Code::kTooLarge, "input '" + spec.name + "' is too large to try");
     std::string bytes;
     bytes.reserve(static_cast<std::size_t>(count * size));
     for (std::int64_t i = 0; i < count; ++i) append_made_up(bytes, spec.type, fill, rng);
@@ -71,15 +79,20 @@ double value_at(const Tensor& tensor, std::size_t index) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, tensor.bytes.data() + index * size, size);
   switch (tensor.type) {
-    case DataType::kFp64: return std::bit_cast<double>(bits);
-    case DataType::kFp32: return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-    case DataType::kFp16: return half_to_float(static_cast<std::uint16_t>(bits));
-    default: return bfloat_to_float(static_cast<std::uint16_t>(bits));
+    case DataType::kFp64:
+      return std::bit_cast<double>(bits);
+    case DataType::kFp32:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    case DataType::kFp16:
+      return half_to_float(static_cast<std::uint16_t>(bits));
+    default:
+      return bfloat_to_float(static_cast<std::uint16_t>(bits));
   }
 }
 
 bool is_float(DataType type) {
-  return type == DataType::kFp64 || type == DataType::kFp32 || type == DataType::kFp16 || type == DataType::kBf16;
+  return type == DataType::kFp64 || type == DataType::kFp32 || type == DataType::kFp16 ||
+         type == DataType::kBf16;
 }
 
 bool same_values(const Tensor& a, const Tensor& b) {
@@ -102,7 +115,8 @@ std::string compare_rows(Engine& engine, const std::vector<Tensor>& both) {
   const auto& names = engine.info().outputs;
   for (std::size_t i = 0; i < together->size(); ++i)
     if ((*together)[i].rows() != 2 || (*together)[i].shape.empty())
-      return "output '" + names[i].name + "' has shape " + shape_text((*together)[i].shape) + " for two rows";
+      return "output '" + names[i].name + "' has shape " + shape_text((*together)[i].shape) +
+             " for two rows";
   for (std::int64_t row = 0; row < 2; ++row) {
     const auto alone = engine.run(take_row(both, row));
     if (!alone) return "a run of one row fails: " + alone.error().message;
@@ -118,7 +132,8 @@ std::string check_specs(const ModelInfo& info) {
   if (info.inputs.empty()) return "the model has no inputs";
   for (const TensorSpec& spec : info.inputs)
     if (spec.shape.empty() || spec.shape[0] >= 0)
-      return "input '" + spec.name + "' has shape " + shape_text(spec.shape) + ", whose first dimension is fixed";
+      return "input '" + spec.name + "' has shape " + shape_text(spec.shape) +
+             ", whose first dimension is fixed";
   return {};
 }
 
@@ -134,7 +149,11 @@ std::optional<std::int64_t> find_free_size(Engine& engine, Rng& rng) {
 class Timer {
  public:
   Timer(Engine& engine, const ProbeOptions& options, std::int64_t free_size, Clock& clock)
-      : engine_(engine), options_(options), free_size_(free_size), clock_(clock), end_(clock.mono() + options.budget_us) {}
+      : engine_(engine),
+        options_(options),
+        free_size_(free_size),
+        clock_(clock),
+        end_(clock.mono() + options.budget_us) {}
 
   bool has_time() const { return clock_.mono() < end_ && !options_.is_stopped(); }
 
@@ -162,7 +181,8 @@ class Timer {
 
 std::int64_t choose_rows(const std::vector<RunTime>& times) {
   const auto per_row = [](const RunTime& time) {
-    return static_cast<double>(std::max<std::int64_t>(time.best_us, 1)) / static_cast<double>(time.rows);
+    return static_cast<double>(std::max<std::int64_t>(time.best_us, 1)) /
+           static_cast<double>(time.rows);
   };
   double best = std::numeric_limits<double>::infinity();
   for (const RunTime& time : times) best = std::min(best, per_row(time));

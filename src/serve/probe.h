@@ -13,8 +13,8 @@
 namespace takt::serve {
 
 struct ProbeOptions {
-  std::int64_t rows_max = 64;  // 0: no batching wanted
-  std::uint64_t seed = 1;      // of the values the model is tried with
+  std::int64_t rows_max = 64;          // 0: no batching wanted
+  std::uint64_t seed = 1;              // of the values the model is tried with
   std::int64_t budget_us = 3'000'000;  // for timing the sizes between 1 and rows_max
   /// Asked between runs; true gives up (the process is told to stop).
   std::function<bool()> is_stopped = [] { return false; };
@@ -27,10 +27,10 @@ struct RunTime {
 
 struct BatchProfile {
   bool is_batchable = false;
-  std::string reason;            // why not, for the log
-  std::int64_t rows_best = 1;    // the fewest rows whose time per row is within 5 % of the best
+  std::string reason;          // why not, for the log
+  std::int64_t rows_best = 1;  // the fewest rows whose time per row is within 5 % of the best
   std::vector<RunTime> times;
-  bool is_warm = false;          // the model ran at all with made-up values
+  bool is_warm = false;  // the model ran at all with made-up values
 };
 
 /// Runs the model on made-up rows: one row twice, two rows together, and compares. Then runs and

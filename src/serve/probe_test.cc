@@ -17,7 +17,8 @@ BatchProfile probe(const std::string& model, ProbeOptions options = {.rows_max =
 }
 
 TEST(Probe, models_whose_rows_are_independent_are_batchable) {
-  for (const std::string model : {"linear", "add_two", "gather", "divide", "identity_bytes", "identity_fp16", "identity_bool"}) {
+  for (const std::string model : {"linear", "add_two", "gather", "divide", "identity_bytes",
+                                  "identity_fp16", "identity_bool"}) {
     const BatchProfile profile = probe(model);
     EXPECT_TRUE(profile.is_batchable) << model << ": " << profile.reason;
     EXPECT_TRUE(profile.is_warm);
@@ -42,8 +43,9 @@ TEST(Probe, batching_can_be_off) {
 }
 
 TEST(Probe, each_size_up_to_the_largest_is_warmed) {
-  testing::FakeEngine engine({.inputs = {{"x", DataType::kFp32, {-1, -1}}}, .outputs = {{"y", DataType::kFp32, {-1, -1}}}},
-                             testing::echo);
+  testing::FakeEngine engine(
+      {.inputs = {{"x", DataType::kFp32, {-1, -1}}}, .outputs = {{"y", DataType::kFp32, {-1, -1}}}},
+      testing::echo);
   const BatchProfile profile = probe_model(engine, {.rows_max = 6}, system_clock());
   std::vector<std::int64_t> rows;
   for (const RunTime& time : profile.times) rows.push_back(time.rows);
@@ -51,8 +53,9 @@ TEST(Probe, each_size_up_to_the_largest_is_warmed) {
 }
 
 TEST(Probe, a_model_that_refuses_made_up_values_is_not_batched) {
-  testing::FakeEngine engine({.inputs = {{"x", DataType::kFp32, {-1}}}, .outputs = {{"y", DataType::kFp32, {-1}}}},
-                             [](auto) { return fail(Code::kInvalid, "no"); });
+  testing::FakeEngine engine(
+      {.inputs = {{"x", DataType::kFp32, {-1}}}, .outputs = {{"y", DataType::kFp32, {-1}}}},
+      [](auto) { return fail(Code::kInvalid, "no"); });
   const BatchProfile profile = probe_model(engine, {}, system_clock());
   EXPECT_FALSE(profile.is_batchable);
   EXPECT_FALSE(profile.is_warm);

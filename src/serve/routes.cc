@@ -25,7 +25,9 @@ Array specs_value(const std::vector<TensorSpec>& specs) {
   Array array;
   for (const TensorSpec& spec : specs) {
     Array shape(spec.shape.begin(), spec.shape.end());
-    array.push_back(Object{{"name", spec.name}, {"datatype", data_type_info(spec.type).name}, {"shape", std::move(shape)}});
+    array.push_back(Object{{"name", spec.name},
+                           {"datatype", data_type_info(spec.type).name},
+                           {"shape", std::move(shape)}});
   }
   return array;
 }
@@ -42,17 +44,22 @@ class HttpFrontEnd : public std::enable_shared_from_this<HttpFrontEnd> {
   HttpFrontEnd(ServedModel& model, HttpOptions options, Clock& clock)
       : model_(model), options_(std::move(options)), clock_(clock) {}
 
-  Response live() const { return Response::json(Object{{"live", true}, {"ready", model_.is_ready()}}); }
+  Response live() const {
+    return Response::json(Object{{"live", true}, {"ready", model_.is_ready()}});
+  }
   Response ready() const;
   Result<Response> model_ready(const Request& request) const;
   Result<Response> metadata(const Request& request) const;
-  Response metrics() const { return Response::bytes(model_.render_metrics(), std::string(kMetricsType)); }
+  Response metrics() const {
+    return Response::bytes(model_.render_metrics(), std::string(kMetricsType));
+  }
   void infer(const RequestPtr& request, Responder respond) const;
 
  private:
   Status check_name(const Request& request) const;
   Result<InferRequest> decode(const RequestPtr& request) const;
-  Result<Response> encode(const Request& request, std::string_view id, const std::vector<InferOutput>& outputs) const;
+  Result<Response> encode(const Request& request, std::string_view id,
+                          const std::vector<InferOutput>& outputs) const;
   void finish(const Request& request, Response response, const Responder& respond) const;
 
   ServedModel& model_;
@@ -69,8 +76,9 @@ Response HttpFrontEnd::ready() const {
 
 Status HttpFrontEnd::check_name(const Request& request) const {
   const auto version = request.path_params.find("version");
-  return model_.check_name(request.path_param("model"),
-                           version == request.path_params.end() ? std::string_view() : version->second);
+  return model_.check_name(request.path_param("model"), version == request.path_params.end()
+                                                            ? std::string_view()
+                                                            : version->second);
 }
 
 Result<Response> HttpFrontEnd::model_ready(const Request& request) const {
@@ -92,14 +100,17 @@ Result<InferRequest> HttpFrontEnd::decode(const RequestPtr& request) const {
   if (encoding == Encoding::kIdentity)
     return decode_infer_body(SharedBody(request, &request->body), header_length, *info);
   TAKT_ASSIGN(std::string unpacked, decompress(request->body, encoding, options_.body_bytes_max));
-  return decode_infer_body(std::make_shared<std::string>(std::move(unpacked)), header_length, *info);
+  return decode_infer_body(std::make_shared<std::string>(std::move(unpacked)), header_length,
+                           *info);
 }
 
 Result<Response> HttpFrontEnd::encode(const Request& request, std::string_view id,
                                       const std::vector<InferOutput>& outputs) const {
-  TAKT_ASSIGN(EncodedReply reply, encode_infer_reply({model_.name(), model_.version(), id}, outputs));
+  TAKT_ASSIGN(EncodedReply reply,
+              encode_infer_reply({model_.name(), model_.version(), id}, outputs));
   const Encoding encoding = choose_encoding(request.headers.get("Accept-Encoding"));
-  Response response = Response::bytes({}, std::string(reply.header_length ? kBinaryType : kJsonType));
+  Response response =
+      Response::bytes({}, std::string(reply.header_length ? kBinaryType : kJsonType));
   if (reply.header_length)
     response.headers.add(std::string(kHeaderLengthName), std::to_string(*reply.header_length));
   if (encoding == Encoding::kIdentity) {
@@ -111,20 +122,24 @@ Result<Response> HttpFrontEnd::encode(const Request& request, std::string_view i
   return response;
 }
 
-void HttpFrontEnd::finish(const Request& request, Response response, const Responder& respond) const {
+void HttpFrontEnd::finish(const Request& request, Response response,
+                          const Responder& respond) const {
   if (!options_.revision.empty()) response.headers.add("Takt-Revision", options_.revision);
   response.headers.add("Takt-Request-Id", std::string(request_id_of(request)));
   respond(std::move(response));
 }
 
 void HttpFrontEnd::infer(const RequestPtr& request, Responder respond) const {
-  InferContext context{.protocol = Protocol::kHttp, .arrived = clock_.mono(), .deadline = request->deadline.at};
-  if (request->client != nullptr) context.is_cancelled = [request] { return request->client->is_gone(); };
+  InferContext context{
+      .protocol = Protocol::kHttp, .arrived = clock_.mono(), .deadline = request->deadline.at};
+  if (request->client != nullptr)
+    context.is_cancelled = [request] { return request->client->is_gone(); };
   auto decoded = decode(request);
   if (!decoded) {
     model_.count_refused(context, decoded.error());
     Response response = inference_error(decoded.error());
-    if (request->headers.has("Content-Encoding")) response.headers.add("Accept-Encoding", "gzip, deflate");
+    if (request->headers.has("Content-Encoding"))
+      response.headers.add("Accept-Encoding", "gzip, deflate");
     return finish(*request, std::move(response), respond);
   }
   std::string id = std::move(decoded->id);
@@ -133,14 +148,17 @@ void HttpFrontEnd::infer(const RequestPtr& request, Responder respond) const {
                 respond = std::move(respond)](Result<std::vector<InferOutput>> outputs) {
                  auto response = outputs ? self->encode(*request, id, *outputs)
                                          : Result<Response>(fail(std::move(outputs).error()));
-                 self->finish(*request, response ? std::move(*response) : inference_error(response.error()), respond);
+                 self->finish(*request,
+                              response ? std::move(*response) : inference_error(response.error()),
+                              respond);
                });
 }
 
 /// A handler that answers on the network thread: none of them blocks.
 template <class Answer>
 net::AsyncHandler at_once(std::shared_ptr<HttpFrontEnd> front_end, Answer answer) {
-  return [front_end = std::move(front_end), answer](const RequestPtr& request, const Responder& respond) {
+  return [front_end = std::move(front_end), answer](const RequestPtr& request,
+                                                    const Responder& respond) {
     Result<Response> response = answer(*front_end, *request);
     respond(response ? std::move(*response) : inference_error(response.error()));
   };
@@ -157,7 +175,9 @@ Response inference_error(const Error& error) {
 }
 
 Value server_metadata() {
-  return Object{{"name", "takt"}, {"version", kVersion}, {"extensions", Array{"binary_tensor_data", "parameters"}}};
+  return Object{{"name", "takt"},
+                {"version", kVersion},
+                {"extensions", Array{"binary_tensor_data", "parameters"}}};
 }
 
 Value model_metadata(const ServedModel& model, const ModelInfo& info) {
@@ -169,9 +189,13 @@ Value model_metadata(const ServedModel& model, const ModelInfo& info) {
 }
 
 void register_routes(net::Router& router, ServedModel& model, HttpOptions options, Clock& clock) {
-  const net::ErrorForm error_form = [](const Error& error, const Request&) { return inference_error(error); };
-  net::RouteOptions route{.access = options.access, .body_bytes_max = options.body_bytes_max,
-                          .deadline_ms = options.deadline_ms, .error_form = error_form};
+  const net::ErrorForm error_form = [](const Error& error, const Request&) {
+    return inference_error(error);
+  };
+  net::RouteOptions route{.access = options.access,
+                          .body_bytes_max = options.body_bytes_max,
+                          .deadline_ms = options.deadline_ms,
+                          .error_form = error_form};
   auto front_end = std::make_shared<HttpFrontEnd>(model, std::move(options), clock);
   router.set_error_form("/", error_form);
   const auto get = [&](std::string pattern, auto answer) {
@@ -183,11 +207,14 @@ void register_routes(net::Router& router, ServedModel& model, HttpOptions option
   get("/metrics", [](const HttpFrontEnd& f, const Request&) { return f.metrics(); });
   for (const std::string base : {"/v2/models/{model}", "/v2/models/{model}/versions/{version}"}) {
     get(base, [](const HttpFrontEnd& f, const Request& request) { return f.metadata(request); });
-    get(base + "/ready", [](const HttpFrontEnd& f, const Request& request) { return f.model_ready(request); });
-    router.add_async(Method::kPost, base + "/infer",
-                     [front_end](const RequestPtr& request, Responder respond) {
-                       front_end->infer(request, std::move(respond));
-                     }, route);
+    get(base + "/ready",
+        [](const HttpFrontEnd& f, const Request& request) { return f.model_ready(request); });
+    router.add_async(
+        Method::kPost, base + "/infer",
+        [front_end](const RequestPtr& request, Responder respond) {
+          front_end->infer(request, std::move(respond));
+        },
+        route);
   }
 }
 

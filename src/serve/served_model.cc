@@ -10,11 +10,13 @@
 namespace takt::serve {
 namespace {
 
-std::vector<InferOutput> pick_outputs(const ModelInfo& info, const BoundRequest& bound, std::vector<Tensor>& outputs) {
+std::vector<InferOutput> pick_outputs(const ModelInfo& info, const BoundRequest& bound,
+                                      std::vector<Tensor>& outputs) {
   std::vector<InferOutput> picked;
   picked.reserve(bound.outputs.size());
   for (std::size_t i = 0; i < bound.outputs.size(); ++i)
-    picked.push_back({&info.outputs[bound.outputs[i]], std::move(outputs[bound.outputs[i]]), bound.is_binary[i]});
+    picked.push_back({&info.outputs[bound.outputs[i]], std::move(outputs[bound.outputs[i]]),
+                      bound.is_binary[i]});
   return picked;
 }
 
@@ -22,7 +24,9 @@ void log_profile(const std::string& name, const BatchProfile& profile) {
   Array times;
   for (const RunTime& time : profile.times)
     times.push_back(Object{{"rows", time.rows}, {"best_us", time.best_us}});
-  Object fields{{"model", name}, {"batchable", profile.is_batchable}, {"batch_rows", profile.rows_best},
+  Object fields{{"model", name},
+                {"batchable", profile.is_batchable},
+                {"batch_rows", profile.rows_best},
                 {"times", std::move(times)}};
   if (!profile.is_batchable) fields["reason"] = profile.reason;
   log_info("model probed", std::move(fields));
@@ -33,8 +37,8 @@ void log_profile(const std::string& name, const BatchProfile& profile) {
 }  // namespace
 
 Status ServedModel::start(std::shared_ptr<Engine> engine, const std::function<bool()>& is_stopped) {
-  const BatchProfile profile = probe_model(
-      *engine, {.rows_max = options_.batch_rows_max, .is_stopped = is_stopped}, clock_);
+  const BatchProfile profile =
+      probe_model(*engine, {.rows_max = options_.batch_rows_max, .is_stopped = is_stopped}, clock_);
   if (is_stopped()) return fail(Code::kUnavailable, "stopped while the model was loading");
   log_profile(options_.name, profile);
   engine_ = std::move(engine);
@@ -57,19 +61,24 @@ void ServedModel::stop() {
 
 Status ServedModel::check_name(std::string_view name, std::string_view version) const {
   if (name != options_.name)
-    return fail(Code::kNotFound, "model '" + std::string(name) + "' is not served here; '" + options_.name + "' is");
+    return fail(Code::kNotFound,
+                "model '" + std::string(name) + "' is not served here; '" + options_.name + "' is");
   if (!version.empty() && version != "-1" && version != options_.version)
-    return fail(Code::kNotFound, "model '" + options_.name + "' has no version '" + std::string(version) +
-                                     "' here; version '" + options_.version + "' is served");
+    return fail(Code::kNotFound, "model '" + options_.name + "' has no version '" +
+                                     std::string(version) + "' here; version '" + options_.version +
+                                     "' is served");
   return {};
 }
 
 Result<const ModelInfo*> ServedModel::info() const {
   switch (state()) {
-    case ModelState::kReady: return &engine_->info();
+    case ModelState::kReady:
+      return &engine_->info();
     case ModelState::kLoading:
-      return fail(Code::kUnavailable, "model '" + options_.name + "' is still loading", "ask again when it is ready");
-    case ModelState::kStopping: break;
+      return fail(Code::kUnavailable, "model '" + options_.name + "' is still loading",
+                  "ask again when it is ready");
+    case ModelState::kStopping:
+      break;
   }
   return fail(Code::kUnavailable, "the server is shutting down", "send the request again");
 }
@@ -113,7 +122,8 @@ void ServedModel::infer(InferRequest request, const InferContext& context, Infer
 
 std::string ServedModel::render_metrics() const {
   const bool is_started = state() == ModelState::kReady;
-  return metrics_.render(options_.name, options_.version, is_started ? batcher_->queued() : 0, is_started);
+  return metrics_.render(options_.name, options_.version, is_started ? batcher_->queued() : 0,
+                         is_started);
 }
 
 }  // namespace takt::serve

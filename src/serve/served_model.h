@@ -21,10 +21,10 @@ enum class ModelState { kLoading, kReady, kStopping };
 struct ServedModelOptions {
   std::string name;
   std::string version = "1";
-  std::int64_t batch_rows_max = 64;   // max_batch_size; 0: no batching, rows unlimited
-  std::int64_t batch_delay_us = 0;    // max_delay_us
+  std::int64_t batch_rows_max = 64;  // max_batch_size; 0: no batching, rows unlimited
+  std::int64_t batch_delay_us = 0;   // max_delay_us
   std::size_t queue_requests_max = 1024;
-  int instances = 1;                  // runs at the same time
+  int instances = 1;  // runs at the same time
 };
 
 /// The answer's outputs, in the order asked for.
@@ -40,10 +40,13 @@ struct InferContext {
 
 class ServedModel {
  public:
-  ServedModel(ServedModelOptions options, Clock& clock) : options_(std::move(options)), clock_(clock) {}
+  ServedModel(ServedModelOptions options, Clock& clock)
+      : options_(std::move(options)), clock_(clock) {}
 
   /// Probes and warms the engine up, then takes requests. Called once; slow.
-  Status start(std::shared_ptr<Engine> engine, const std::function<bool()>& is_stopped = [] { return false; });
+  Status start(
+      std::shared_ptr<Engine> engine,
+      const std::function<bool()>& is_stopped = [] { return false; });
   /// Takes no more requests; those in the queue are answered.
   void stop();
 

@@ -26,7 +26,8 @@ bool is_loopback(std::string_view host) {
 
 std::string host_port(std::string_view host, int port) {
   const bool needs_brackets = host.contains(':') && !host.starts_with('[');
-  return (needs_brackets ? "[" + std::string(host) + "]" : std::string(host)) + ":" + std::to_string(port);
+  return (needs_brackets ? "[" + std::string(host) + "]" : std::string(host)) + ":" +
+         std::to_string(port);
 }
 
 /// Where others on this machine reach a server that listens on `host`.
@@ -57,7 +58,8 @@ std::string default_name(const std::filesystem::path& model) {
 }
 
 Status check_options(const InferOptions& options) {
-  if (options.model.empty()) return fail(Code::kInvalid, "no model was named", "give --model FILE or --model-dir FOLDER");
+  if (options.model.empty())
+    return fail(Code::kInvalid, "no model was named", "give --model FILE or --model-dir FOLDER");
   if (!is_loopback(options.host) && options.token.empty())
     return fail(Code::kInvalid, "listening on " + options.host + " needs a service token",
                 "set one (TAKT_SERVICE_TOKEN), or listen on 127.0.0.1");
@@ -71,10 +73,15 @@ Status check_options(const InferOptions& options) {
 class InferServerImpl final : public InferServer {
  public:
   InferServerImpl(InferOptions options, Clock& clock)
-      : options_(std::move(options)), clock_(clock),
-        model_({.name = options_.model_name, .version = options_.model_version,
-                .batch_rows_max = options_.batch_rows_max, .batch_delay_us = options_.batch_delay_us,
-                .queue_requests_max = options_.queue_requests_max, .instances = options_.instances}, clock),
+      : options_(std::move(options)),
+        clock_(clock),
+        model_({.name = options_.model_name,
+                .version = options_.model_version,
+                .batch_rows_max = options_.batch_rows_max,
+                .batch_delay_us = options_.batch_delay_us,
+                .queue_requests_max = options_.queue_requests_max,
+                .instances = options_.instances},
+               clock),
         token_check_(options_.token) {}
   ~InferServerImpl() override { drain(); }
 
@@ -104,18 +111,24 @@ Status InferServerImpl::open_http() {
   const bool is_open = options_.token.empty();
   register_routes(router_, model_,
                   {.access = is_open ? net::Access::kAnonymous : net::Access::kAuthenticated,
-                   .body_bytes_max = options_.body_bytes_max, .deadline_ms = options_.deadline_ms,
-                   .revision = options_.revision}, clock_);
+                   .body_bytes_max = options_.body_bytes_max,
+                   .deadline_ms = options_.deadline_ms,
+                   .revision = options_.revision},
+                  clock_);
   net::ServerOptions server{.listen = host_port(options_.host, options_.http_port),
-                            .worker_threads = kWorkerThreads, .any_host = true};
-  TAKT_ASSIGN(http_, net::Server::start(std::move(server), router_, is_open ? nullptr : &token_check_, clock_));
+                            .worker_threads = kWorkerThreads,
+                            .any_host = true};
+  TAKT_ASSIGN(http_, net::Server::start(std::move(server), router_,
+                                        is_open ? nullptr : &token_check_, clock_));
   return {};
 }
 
 Status InferServerImpl::open_grpc() {
   if (options_.grpc_port < 0) return {};
-  GrpcOptions server{.listen = host_port(options_.host, options_.grpc_port), .token = options_.token,
-                     .revision = options_.revision, .deadline_ms = options_.deadline_ms};
+  GrpcOptions server{.listen = host_port(options_.host, options_.grpc_port),
+                     .token = options_.token,
+                     .revision = options_.revision,
+                     .deadline_ms = options_.deadline_ms};
   TAKT_ASSIGN(grpc_, GrpcServer::start(std::move(server), model_, clock_));
   return {};
 }
@@ -124,7 +137,8 @@ Status InferServerImpl::write_ports() {
   if (options_.ports_dir.empty()) return {};
   TAKT_RETURN_IF_ERROR(make_dirs(options_.ports_dir));
   if (grpc_ != nullptr)
-    TAKT_RETURN_IF_ERROR(write_file_durably(options_.ports_dir / "grpc", endpoint(options_.host, grpc_->port())));
+    TAKT_RETURN_IF_ERROR(
+        write_file_durably(options_.ports_dir / "grpc", endpoint(options_.host, grpc_->port())));
   return write_file_durably(options_.ports_dir / "http", endpoint(options_.host, http_->port()));
 }
 
@@ -139,7 +153,9 @@ Status InferServerImpl::load(const std::function<bool()>& is_stopped) {
   TAKT_ASSIGN(const std::filesystem::path file, find_model_file(options_.model));
   TAKT_ASSIGN(std::shared_ptr<Engine> engine, load_onnx(file, {.threads = options_.threads}));
   const ModelInfo& info = engine->info();
-  Object fields{{"model", options_.model_name}, {"file", file.string()}, {"runtime", info.runtime_version},
+  Object fields{{"model", options_.model_name},
+                {"file", file.string()},
+                {"runtime", info.runtime_version},
                 {"runtime_digest", info.runtime_digest}};
   TAKT_RETURN_IF_ERROR(model_.start(engine, is_stopped));
   ::malloc_trim(0);  // loading parses and optimises the graph: much of that heap is free again
@@ -175,7 +191,8 @@ bool poll_stop(bool& is_stopped) {
 }
 
 int report(const Error& error) {
-  log_error("inference server stopped", {{"error", error.text()}, {"code", code_names(error.code).name}});
+  log_error("inference server stopped",
+            {{"error", error.text()}, {"code", code_names(error.code).name}});
   return code_names(error.code).exit_code;
 }
 
@@ -193,7 +210,8 @@ int infer_main(InferOptions options) {
   const sigset_t set = stop_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  if (const char* folder = std::getenv("TAKT_PORTS_DIR"); folder != nullptr && options.ports_dir.empty())
+  if (const char* folder = std::getenv("TAKT_PORTS_DIR");
+      folder != nullptr && options.ports_dir.empty())
     options.ports_dir = folder;
   auto server = InferServer::listen(std::move(options), system_clock());
   if (!server) return report(server.error());

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "open_inference.grpc.pb.h"
+
 #include "takt/base/file.h"
 #include "takt/base/testing/temp_dir.h"
 #include "takt/net/client.h"
@@ -25,7 +26,11 @@ using net::Headers;
 using net::Method;
 
 InferOptions options_for(const std::string& model) {
-  return {.model = testing::model_path(model), .model_name = model, .http_port = 0, .grpc_port = 0, .batch_rows_max = 8,
+  return {.model = testing::model_path(model),
+          .model_name = model,
+          .http_port = 0,
+          .grpc_port = 0,
+          .batch_rows_max = 8,
           .revision = "3"};
 }
 
@@ -48,10 +53,12 @@ class Serving {
   }
 
   ClientResponse get(const std::string& path) { return send(Method::kGet, path, {}); }
-  ClientResponse post(const std::string& path, const std::string& body, const Headers& headers = {}) {
+  ClientResponse post(const std::string& path, const std::string& body,
+                      const Headers& headers = {}) {
     return send(Method::kPost, path, body, headers);
   }
-  ClientResponse send(Method method, const std::string& path, const std::string& body, const Headers& headers = {}) {
+  ClientResponse send(Method method, const std::string& path, const std::string& body,
+                      const Headers& headers = {}) {
     auto response = http->send(method, path, body, "application/json", headers);
     EXPECT_TRUE(response) << response.error().text();
     return response ? std::move(*response) : ClientResponse{};
@@ -68,7 +75,9 @@ Value json_of(const ClientResponse& response) {
   return value ? std::move(*value) : Value();
 }
 
-std::string error_of(const ClientResponse& response) { return json_of(response).text_or("error", ""); }
+std::string error_of(const ClientResponse& response) {
+  return json_of(response).text_or("error", "");
+}
 
 struct LinearServer : ::testing::Test {
   static void SetUpTestSuite() { serving = new Serving("linear"); }
@@ -98,16 +107,19 @@ TEST_F(LinearServer, metadata_describes_server_and_model) {
   EXPECT_EQ(server["name"].as_string(), "takt");
   EXPECT_EQ(server["extensions"].as_array()[0].as_string(), "binary_tensor_data");
   const ClientResponse response = serving->get("/v2/models/linear");
-  EXPECT_EQ(response.body,
-            R"({"inputs":[{"datatype":"FP32","name":"x","shape":[-1,4]}],"name":"linear","outputs":[)"
-            R"({"datatype":"INT64","name":"label","shape":[-1]},{"datatype":"FP32","name":"scores","shape":[-1,3]}],)"
-            R"("platform":"onnxruntime_onnx","versions":["1"]})");
+  EXPECT_EQ(
+      response.body,
+      R"({"inputs":[{"datatype":"FP32","name":"x","shape":[-1,4]}],"name":"linear","outputs":[)"
+      R"({"datatype":"INT64","name":"label","shape":[-1]},)"
+      R"({"datatype":"FP32","name":"scores","shape":[-1,3]}],)"
+      R"("platform":"onnxruntime_onnx","versions":["1"]})");
   EXPECT_EQ(serving->get("/v2/models/linear/versions/1").body, response.body);
 }
 
 TEST_F(LinearServer, unknown_models_and_versions_are_not_found) {
   EXPECT_EQ(serving->get("/v2/models/other").status, 404);
-  EXPECT_EQ(error_of(serving->get("/v2/models/other")), "model 'other' is not served here; 'linear' is");
+  EXPECT_EQ(error_of(serving->get("/v2/models/other")),
+            "model 'other' is not served here; 'linear' is");
   EXPECT_EQ(serving->get("/v2/models/linear/versions/2/ready").status, 404);
   EXPECT_EQ(serving->post("/v2/models/other/infer", kOneRow).status, 404);
   const ClientResponse nowhere = serving->get("/v3");
@@ -132,8 +144,9 @@ TEST_F(LinearServer, json_in_json_out) {
 TEST_F(LinearServer, an_absent_id_stays_absent_and_the_gateways_request_id_is_kept) {
   Headers headers;
   headers.add("Takt-Request-Id", "abc-1");
-  const ClientResponse response =
-      serving->post(kInfer, R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,4],"data":[1,0,0,0]}]})", headers);
+  const ClientResponse response = serving->post(
+      kInfer, R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,4],"data":[1,0,0,0]}]})",
+      headers);
   EXPECT_FALSE(json_of(response).has("id"));
   EXPECT_EQ(response.headers.get("Takt-Request-Id"), "abc-1");
 }
@@ -144,7 +157,8 @@ TEST_F(LinearServer, outputs_come_as_asked_for) {
         "outputs":[{"name":"scores"},{"name":"label","parameters":{"binary_data":true}}]})");
   ASSERT_EQ(response.status, 200) << response.body;
   EXPECT_EQ(response.headers.get("Content-Type"), "application/octet-stream");
-  const auto length = static_cast<std::size_t>(std::stoi(std::string(response.headers.get(kHeaderLengthName))));
+  const auto length =
+      static_cast<std::size_t>(std::stoi(std::string(response.headers.get(kHeaderLengthName))));
   const auto head = parse_json(response.body.substr(0, length));
   ASSERT_TRUE(head) << head.error().text();
   EXPECT_EQ((*head)["outputs"].as_array()[0]["name"].as_string(), "scores");
@@ -156,8 +170,10 @@ TEST_F(LinearServer, outputs_come_as_asked_for) {
 /// A binary request of `rows` rows of zeros.
 std::string binary_body(std::int64_t rows, std::size_t& json_size) {
   const std::size_t bytes = static_cast<std::size_t>(rows) * 16;
-  std::string body = R"({"parameters":{"binary_data_output":true},"inputs":[{"name":"x","datatype":"FP32","shape":[)" +
-                     std::to_string(rows) + R"(,4],"parameters":{"binary_data_size":)" + std::to_string(bytes) + "}}]}";
+  std::string body = R"({"parameters":{"binary_data_output":true},)"
+                     R"("inputs":[{"name":"x","datatype":"FP32","shape":[)" +
+                     std::to_string(rows) + R"(,4],"parameters":{"binary_data_size":)" +
+                     std::to_string(bytes) + "}}]}";
   json_size = body.size();
   return body.append(bytes, '\0');
 }
@@ -167,11 +183,14 @@ TEST_F(LinearServer, binary_in_binary_out_also_packed) {
   const std::string body = binary_body(2, json_size);
   for (const Encoding encoding : {Encoding::kIdentity, Encoding::kGzip, Encoding::kDeflate}) {
     Headers headers;
-    headers.add("inference-header-content-length", std::to_string(json_size));  // names have no case
-    if (encoding != Encoding::kIdentity) headers.add("Content-Encoding", std::string(encoding_name(encoding)));
+    headers.add("inference-header-content-length",
+                std::to_string(json_size));  // names have no case
+    if (encoding != Encoding::kIdentity)
+      headers.add("Content-Encoding", std::string(encoding_name(encoding)));
     const ClientResponse response = serving->post(kInfer, *compress(body, encoding), headers);
     ASSERT_EQ(response.status, 200) << response.body;
-    const auto length = static_cast<std::size_t>(std::stoi(std::string(response.headers.get(kHeaderLengthName))));
+    const auto length =
+        static_cast<std::size_t>(std::stoi(std::string(response.headers.get(kHeaderLengthName))));
     EXPECT_EQ(response.body.size(), length + 2 * 8 + 2 * 12);
   }
 }
@@ -195,18 +214,21 @@ TEST_F(LinearServer, wrong_requests_are_400_and_name_what_was_wrong) {
     EXPECT_EQ(response.headers.get("Content-Type"), "application/json");
     return error_of(response);
   };
-  EXPECT_EQ(refused(R"({"inputs":[{"name":"z","datatype":"FP32","shape":[1,4],"data":[1,0,0,0]}]})"),
-            "input 'z': unknown name; the model takes 'x' (FP32 [-1,4])");
+  EXPECT_EQ(
+      refused(R"({"inputs":[{"name":"z","datatype":"FP32","shape":[1,4],"data":[1,0,0,0]}]})"),
+      "input 'z': unknown name; the model takes 'x' (FP32 [-1,4])");
   EXPECT_EQ(refused(R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,3],"data":[1,0,0]}]})"),
             "input 'x': shape [1,3] given, [-1,4] expected; -1 stands for any size");
-  EXPECT_EQ(refused(R"({"inputs":[{"name":"x","datatype":"FP64","shape":[1,4],"data":[1,0,0,0]}]})"),
-            "input 'x': datatype FP64 given, FP32 expected");
+  EXPECT_EQ(
+      refused(R"({"inputs":[{"name":"x","datatype":"FP64","shape":[1,4],"data":[1,0,0,0]}]})"),
+      "input 'x': datatype FP64 given, FP32 expected");
   EXPECT_EQ(refused(R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,4],"data":[1,0,0]}]})"),
             "input 'x': 3 values given, shape [1,4] needs 4");
   std::string zeros = "0";
   for (int i = 1; i < 36; ++i) zeros += ",0";
-  EXPECT_TRUE(refused(R"({"inputs":[{"name":"x","datatype":"FP32","shape":[9,4],"data":[)" + zeros + "]}]}")
-                  .starts_with("input 'x': 9 rows given, at most 8 are allowed (max_batch_size)"));
+  EXPECT_TRUE(
+      refused(R"({"inputs":[{"name":"x","datatype":"FP32","shape":[9,4],"data":[)" + zeros + "]}]}")
+          .starts_with("input 'x': 9 rows given, at most 8 are allowed (max_batch_size)"));
   EXPECT_TRUE(refused("{").starts_with("request body is not valid JSON"));
   Headers headers;
   headers.add("Content-Encoding", "br");
@@ -225,8 +247,11 @@ TEST_F(LinearServer, metrics_count) {
   serving->post(kInfer, kOneRow);
   const ClientResponse response = serving->get("/metrics");
   EXPECT_EQ(response.status, 200);
-  EXPECT_TRUE(response.body.contains("takt_serve_requests_total{model=\"linear\",version=\"1\",protocol=\"http\",outcome=\"ok\"} "));
-  EXPECT_TRUE(response.body.contains("takt_serve_request_seconds_bucket{model=\"linear\",version=\"1\",le=\"+Inf\"} "));
+  EXPECT_TRUE(
+      response.body.contains("takt_serve_requests_total{model=\"linear\",version=\"1\",protocol="
+                             "\"http\",outcome=\"ok\"} "));
+  EXPECT_TRUE(response.body.contains(
+      "takt_serve_request_seconds_bucket{model=\"linear\",version=\"1\",le=\"+Inf\"} "));
   EXPECT_TRUE(response.body.contains("takt_serve_ready{model=\"linear\",version=\"1\"} 1"));
 }
 
@@ -235,15 +260,18 @@ TEST_F(LinearServer, many_clients_get_their_own_answers) {
   std::atomic<int> wrong{0};
   for (int client = 0; client < 8; ++client) {
     clients.emplace_back([&, client] {
-      net::Client http({.base_url = "http://127.0.0.1:" + std::to_string(serving->server->http_port())});
+      net::Client http(
+          {.base_url = "http://127.0.0.1:" + std::to_string(serving->server->http_port())});
       for (int i = 0; i < 50; ++i) {
         const int value = client * 100 + i;
-        const auto response = http.send(Method::kPost, kInfer,
-                                        R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,4],"data":[0,0,)" +
-                                            std::to_string(value) + ",0]}],\"outputs\":[{\"name\":\"scores\"}]}");
+        const auto response =
+            http.send(Method::kPost, kInfer,
+                      R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,4],"data":[0,0,)" +
+                          std::to_string(value) + ",0]}],\"outputs\":[{\"name\":\"scores\"}]}");
         const auto body = response ? parse_json(response->body) : fail(response.error());
         const double got = body && body->has("outputs")
-                               ? (*body)["outputs"].as_array()[0]["data"].as_array()[1].as_number() : -1;
+                               ? (*body)["outputs"].as_array()[0]["data"].as_array()[1].as_number()
+                               : -1;
         if (std::abs(got - (value + 0.2)) > 1e-3) ++wrong;
       }
     });
@@ -285,8 +313,11 @@ TEST_F(LinearServer, grpc_answers_raw_whether_asked_raw_or_typed) {
   for (const bool is_raw : {false, true}) {
     inference::ModelInferRequest request = grpc_request(1);
     const float values[] = {1, 0, 0, 0};
-    if (is_raw) request.add_raw_input_contents(values, sizeof values);
-    else for (const float value : values) request.mutable_inputs(0)->mutable_contents()->add_fp32_contents(value);
+    if (is_raw)
+      request.add_raw_input_contents(values, sizeof values);
+    else
+      for (const float value : values)
+        request.mutable_inputs(0)->mutable_contents()->add_fp32_contents(value);
     grpc::ClientContext context;
     inference::ModelInferResponse response;
     const grpc::Status status = serving->stub->ModelInfer(&context, request, &response);
@@ -318,7 +349,8 @@ TEST_F(LinearServer, grpc_errors_have_the_protocols_codes) {
   EXPECT_EQ(refused(both).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   inference::ModelInferRequest short_bytes = grpc_request(1);
   short_bytes.add_raw_input_contents(std::string(12, '\0'));
-  EXPECT_EQ(refused(short_bytes).error_message(), "input 'x': 12 bytes given, shape [1,4] of FP32 needs 16");
+  EXPECT_EQ(refused(short_bytes).error_message(),
+            "input 'x': 12 bytes given, shape [1,4] of FP32 needs 16");
   inference::ModelInferRequest many = grpc_request(1);
   many.add_raw_input_contents("a");
   many.add_raw_input_contents("b");
@@ -344,8 +376,10 @@ TEST(InferServer, writes_its_ports) {
   InferOptions options = options_for("linear");
   options.ports_dir = folder.path() / "ports";
   Serving serving(options);
-  EXPECT_EQ(read_file(folder.path() / "ports/http"), "127.0.0.1:" + std::to_string(serving.server->http_port()));
-  EXPECT_EQ(read_file(folder.path() / "ports/grpc"), "127.0.0.1:" + std::to_string(serving.server->grpc_port()));
+  EXPECT_EQ(read_file(folder.path() / "ports/http"),
+            "127.0.0.1:" + std::to_string(serving.server->http_port()));
+  EXPECT_EQ(read_file(folder.path() / "ports/grpc"),
+            "127.0.0.1:" + std::to_string(serving.server->grpc_port()));
 }
 
 TEST(InferServer, a_model_that_is_not_onnx_is_refused_with_the_exporter) {
@@ -381,7 +415,8 @@ TEST(InferServer, other_addresses_want_a_token) {
   EXPECT_EQ(serving.send(Method::kGet, "/v2/health/live", {}, headers).status, 200);
   grpc::ClientContext anonymous;
   inference::ServerLiveResponse live;
-  EXPECT_EQ(serving.stub->ServerLive(&anonymous, {}, &live).error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(serving.stub->ServerLive(&anonymous, {}, &live).error_code(),
+            grpc::StatusCode::UNAUTHENTICATED);
 }
 
 TEST(InferServer, a_body_over_the_limit_is_413_packed_or_not) {
@@ -392,23 +427,35 @@ TEST(InferServer, a_body_over_the_limit_is_413_packed_or_not) {
   EXPECT_EQ(serving.post(LinearServer::kInfer, std::string(1001, ' ')).status, 413);
   Headers headers;
   headers.add("Content-Encoding", "gzip");
-  EXPECT_EQ(serving.post(LinearServer::kInfer, *compress(std::string(5000, ' '), Encoding::kGzip), headers).status, 413);
+  EXPECT_EQ(
+      serving
+          .post(LinearServer::kInfer, *compress(std::string(5000, ' '), Encoding::kGzip), headers)
+          .status,
+      413);
 }
 
 TEST(InferServer, not_a_number_goes_binary_but_not_as_json) {
   Serving serving("divide");
-  const std::string body = R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[0,1]}])";
+  const std::string body =
+      R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[0,1]}])";
   const ClientResponse json = serving.post("/v2/models/divide/infer", body + "}");
   EXPECT_EQ(json.status, 400);
-  EXPECT_EQ(error_of(json), "output 'y': value 0 is NaN, which JSON cannot carry; ask for this output as binary data: "
-                            "\"parameters\":{\"binary_data\":true}");
-  EXPECT_EQ(serving.post("/v2/models/divide/infer", body + R"(,"parameters":{"binary_data_output":true}})").status, 200);
+  EXPECT_EQ(
+      error_of(json),
+      "output 'y': value 0 is NaN, which JSON cannot carry; ask for this output as binary data: "
+      "\"parameters\":{\"binary_data\":true}");
+  EXPECT_EQ(
+      serving
+          .post("/v2/models/divide/infer", body + R"(,"parameters":{"binary_data_output":true}})")
+          .status,
+      200);
 }
 
 TEST(InferServer, scalars_and_texts_pass) {
   Serving scalar("scalar");
   const ClientResponse product = scalar.post("/v2/models/scalar/infer", R"({"inputs":[
-    {"name":"x","datatype":"FP32","shape":[2],"data":[1,2]},{"name":"factor","datatype":"FP32","shape":[],"data":[3]}]})");
+    {"name":"x","datatype":"FP32","shape":[2],"data":[1,2]},
+    {"name":"factor","datatype":"FP32","shape":[],"data":[3]}]})");
   EXPECT_EQ(json_of(product)["outputs"].as_array()[0]["data"], (Array{3, 6})) << product.body;
   Serving texts("identity_bytes");
   const ClientResponse echo = texts.post("/v2/models/identity_bytes/infer", R"({"inputs":[
@@ -418,8 +465,9 @@ TEST(InferServer, scalars_and_texts_pass) {
 
 TEST(InferServer, a_row_that_the_model_refuses_is_400) {
   Serving serving("gather");
-  const ClientResponse response = serving.post(
-      "/v2/models/gather/infer", R"({"inputs":[{"name":"index","datatype":"INT64","shape":[1],"data":[7]}]})");
+  const ClientResponse response =
+      serving.post("/v2/models/gather/infer",
+                   R"({"inputs":[{"name":"index","datatype":"INT64","shape":[1],"data":[7]}]})");
   EXPECT_EQ(response.status, 400) << response.body;
 }
 

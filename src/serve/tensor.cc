@@ -7,14 +7,24 @@
 namespace takt::serve {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "tensors are moved as they lie in memory");
+static_assert(std::endian::native == std::endian::little,
+              "tensors are moved as they lie in memory");
 
 constexpr std::array<DataTypeInfo, 14> kDataTypes{{
-    {DataType::kBool, "BOOL", 1},     {DataType::kUint8, "UINT8", 1},   {DataType::kUint16, "UINT16", 2},
-    {DataType::kUint32, "UINT32", 4}, {DataType::kUint64, "UINT64", 8}, {DataType::kInt8, "INT8", 1},
-    {DataType::kInt16, "INT16", 2},   {DataType::kInt32, "INT32", 4},   {DataType::kInt64, "INT64", 8},
-    {DataType::kFp16, "FP16", 2},     {DataType::kBf16, "BF16", 2},     {DataType::kFp32, "FP32", 4},
-    {DataType::kFp64, "FP64", 8},     {DataType::kBytes, "BYTES", 0},
+    {DataType::kBool, "BOOL", 1},
+    {DataType::kUint8, "UINT8", 1},
+    {DataType::kUint16, "UINT16", 2},
+    {DataType::kUint32, "UINT32", 4},
+    {DataType::kUint64, "UINT64", 8},
+    {DataType::kInt8, "INT8", 1},
+    {DataType::kInt16, "INT16", 2},
+    {DataType::kInt32, "INT32", 4},
+    {DataType::kInt64, "INT64", 8},
+    {DataType::kFp16, "FP16", 2},
+    {DataType::kBf16, "BF16", 2},
+    {DataType::kFp32, "FP32", 4},
+    {DataType::kFp64, "FP64", 8},
+    {DataType::kBytes, "BYTES", 0},
 }};
 
 std::uint32_t read_length(std::string_view bytes, std::size_t at) {
@@ -35,8 +45,8 @@ Status check_elements(const Shape& shape, std::int64_t count, std::string_view b
   for (std::int64_t i = 0; i < count; ++i) {
     const std::size_t left = bytes.size() - at;
     if (left < 4)
-      return fail(Code::kInvalid, std::to_string(i) + " BYTES elements given, shape " + shape_text(shape) +
-                                      " needs " + std::to_string(count));
+      return fail(Code::kInvalid, std::to_string(i) + " BYTES elements given, shape " +
+                                      shape_text(shape) + " needs " + std::to_string(count));
     const std::size_t length = read_length(bytes, at);
     if (length > left - 4)
       return fail(Code::kInvalid, "BYTES element " + std::to_string(i) + " says it has " +
@@ -45,9 +55,9 @@ Status check_elements(const Shape& shape, std::int64_t count, std::string_view b
     at += 4 + length;
   }
   if (at != bytes.size())
-    return fail(Code::kInvalid, std::to_string(bytes.size() - at) + " bytes are left over after the " +
-                                    std::to_string(count) + " elements that shape " + shape_text(shape) +
-                                    " needs");
+    return fail(Code::kInvalid, std::to_string(bytes.size() - at) +
+                                    " bytes are left over after the " + std::to_string(count) +
+                                    " elements that shape " + shape_text(shape) + " needs");
   return {};
 }
 
@@ -55,7 +65,9 @@ Status check_elements(const Shape& shape, std::int64_t count, std::string_view b
 
 std::span<const DataTypeInfo> data_types() { return kDataTypes; }
 
-const DataTypeInfo& data_type_info(DataType type) { return kDataTypes[static_cast<std::size_t>(type)]; }
+const DataTypeInfo& data_type_info(DataType type) {
+  return kDataTypes[static_cast<std::size_t>(type)];
+}
 
 std::optional<DataType> find_data_type(std::string_view name) {
   for (const DataTypeInfo& info : kDataTypes)
@@ -74,8 +86,9 @@ std::string shape_text(const Shape& shape) {
 
 Result<std::int64_t> count_elements(const Shape& shape) {
   if (shape.size() > kRankMax)
-    return fail(Code::kInvalid, "shape has " + std::to_string(shape.size()) + " dimensions, at most " +
-                                    std::to_string(kRankMax) + " are allowed");
+    return fail(Code::kInvalid, "shape has " + std::to_string(shape.size()) +
+                                    " dimensions, at most " + std::to_string(kRankMax) +
+                                    " are allowed");
   std::int64_t count = 1;
   bool is_empty = false;
   for (const std::int64_t size : shape) {
@@ -111,8 +124,9 @@ Status check_bytes(DataType type, const Shape& shape, std::string_view bytes) {
   const DataTypeInfo& info = data_type_info(type);
   const auto needed = static_cast<std::size_t>(count) * info.size;
   if (bytes.size() != needed)
-    return fail(Code::kInvalid, std::to_string(bytes.size()) + " bytes given, shape " + shape_text(shape) +
-                                    " of " + std::string(info.name) + " needs " + std::to_string(needed));
+    return fail(Code::kInvalid, std::to_string(bytes.size()) + " bytes given, shape " +
+                                    shape_text(shape) + " of " + std::string(info.name) +
+                                    " needs " + std::to_string(needed));
   return {};
 }
 
@@ -145,7 +159,8 @@ Tensor slice_rows(const Tensor& whole, std::int64_t first, std::int64_t count) {
     part.bytes = rest.substr(0, elements_size(rest, count * row_elements));
     return part;
   }
-  const std::size_t row_bytes = static_cast<std::size_t>(row_elements) * data_type_info(whole.type).size;
+  const std::size_t row_bytes =
+      static_cast<std::size_t>(row_elements) * data_type_info(whole.type).size;
   part.bytes = whole.bytes.substr(static_cast<std::size_t>(first) * row_bytes,
                                   static_cast<std::size_t>(count) * row_bytes);
   return part;
@@ -169,7 +184,8 @@ std::uint16_t float_to_half(float value) {
   const std::uint32_t magnitude = bits & 0x7fffffff;
   if (magnitude > 0x7f800000) return static_cast<std::uint16_t>(sign | 0x7e00);   // NaN
   if (magnitude >= 0x47800000) return static_cast<std::uint16_t>(sign | 0x7c00);  // 65536 and more
-  if (magnitude < 0x38800000) {  // below 2^-14: adding 0.5 lets the FPU round at the subnormal's bit
+  if (magnitude <
+      0x38800000) {  // below 2^-14: adding 0.5 lets the FPU round at the subnormal's bit
     const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
     return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000));
   }

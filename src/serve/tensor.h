@@ -16,8 +16,20 @@
 namespace takt::serve {
 
 enum class DataType : std::uint8_t {
-  kBool, kUint8, kUint16, kUint32, kUint64, kInt8, kInt16, kInt32, kInt64,
-  kFp16, kBf16, kFp32, kFp64, kBytes,
+  kBool,
+  kUint8,
+  kUint16,
+  kUint32,
+  kUint64,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kFp16,
+  kBf16,
+  kFp32,
+  kFp64,
+  kBytes,
 };
 
 struct DataTypeInfo {

@@ -21,7 +21,8 @@ TEST(Tensor, every_type_is_found_by_its_name) {
 TEST(Tensor, counts_elements_and_refuses_what_overflows) {
   EXPECT_EQ(count_elements({}), 1);
   EXPECT_EQ(count_elements({2, 3}), 6);
-  EXPECT_EQ(count_elements({std::numeric_limits<std::int64_t>::max(), 0}).error().code, Code::kInvalid);
+  EXPECT_EQ(count_elements({std::numeric_limits<std::int64_t>::max(), 0}).error().code,
+            Code::kInvalid);
   EXPECT_EQ(count_elements({0, 7}), 0);
   EXPECT_FALSE(count_elements({-1, 2}));
   EXPECT_FALSE(count_elements({std::int64_t{1} << 32, std::int64_t{1} << 32}));
@@ -51,7 +52,8 @@ TEST(Tensor, lengths_of_elements_are_walked) {
   EXPECT_FALSE(check_bytes(DataType::kBytes, {3}, bytes));
   EXPECT_FALSE(check_bytes(DataType::kBytes, {2}, bytes.substr(0, bytes.size() - 1)));
   EXPECT_FALSE(check_bytes(DataType::kBytes, {1}, "\xff\xff\xff\xff"));
-  EXPECT_EQ(split_elements(bytes, 2), (std::vector<std::string_view>{"ab", std::string_view("\0c", 2)}));
+  EXPECT_EQ(split_elements(bytes, 2),
+            (std::vector<std::string_view>{"ab", std::string_view("\0c", 2)}));
 }
 
 TEST(Tensor, rows_are_sliced_without_a_copy) {

@@ -53,11 +53,16 @@ std::optional<DataType> from_element_type(ONNXTensorElementDataType element) {
 
 std::string_view onnx_type_name(ONNXType type) {
   switch (type) {
-    case ONNX_TYPE_SEQUENCE: return "a sequence";
-    case ONNX_TYPE_MAP: return "a map";
-    case ONNX_TYPE_SPARSETENSOR: return "a sparse tensor";
-    case ONNX_TYPE_OPTIONAL: return "an optional value";
-    default: return "of an unknown kind";
+    case ONNX_TYPE_SEQUENCE:
+      return "a sequence";
+    case ONNX_TYPE_MAP:
+      return "a map";
+    case ONNX_TYPE_SPARSETENSOR:
+      return "a sparse tensor";
+    case ONNX_TYPE_OPTIONAL:
+      return "an optional value";
+    default:
+      return "of an unknown kind";
   }
 }
 
@@ -100,7 +105,8 @@ bool OnnxEngine::has_dynamic_input() const {
 
 Status OnnxEngine::load(const std::filesystem::path& file) {
   OrtMemoryInfo* memory = nullptr;
-  TAKT_RETURN_IF_ERROR(library_.check(api_.CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &memory)));
+  TAKT_RETURN_IF_ERROR(
+      library_.check(api_.CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &memory)));
   memory_ = {memory, {api_.ReleaseMemoryInfo}};
   // With dynamic shapes a memory pattern per shape is kept for ever, so those sessions go without.
   TAKT_RETURN_IF_ERROR(create_session(file, false));
@@ -121,11 +127,13 @@ Status OnnxEngine::create_session(const std::filesystem::path& file, bool use_me
   TAKT_RETURN_IF_ERROR(library_.check(api_.SetIntraOpNumThreads(raw, options_.threads)));
   TAKT_RETURN_IF_ERROR(library_.check(api_.SetInterOpNumThreads(raw, 1)));
   TAKT_RETURN_IF_ERROR(library_.check(api_.SetSessionExecutionMode(raw, ORT_SEQUENTIAL)));
-  for (const char* key : {kOrtSessionOptionsConfigAllowIntraOpSpinning, kOrtSessionOptionsConfigAllowInterOpSpinning})
+  for (const char* key :
+       {kOrtSessionOptionsConfigAllowIntraOpSpinning, kOrtSessionOptionsConfigAllowInterOpSpinning})
     TAKT_RETURN_IF_ERROR(library_.check(api_.AddSessionConfigEntry(raw, key, "0")));
   if (!use_memory_pattern) TAKT_RETURN_IF_ERROR(library_.check(api_.DisableMemPattern(raw)));
   OrtSession* session = nullptr;
-  TAKT_RETURN_IF_ERROR(library_.check(api_.CreateSession(library_.env(), file.c_str(), raw, &session)));
+  TAKT_RETURN_IF_ERROR(
+      library_.check(api_.CreateSession(library_.env(), file.c_str(), raw, &session)));
   session_ = {session, {api_.ReleaseSession}};
   return {};
 }
@@ -150,33 +158,39 @@ Result<TensorSpec> OnnxEngine::read_spec(bool is_input, std::size_t index) {
   OrtAllocator* allocator = nullptr;
   TAKT_RETURN_IF_ERROR(library_.check(api_.GetAllocatorWithDefaultOptions(&allocator)));
   char* raw_name = nullptr;
-  TAKT_RETURN_IF_ERROR(library_.check((is_input ? api_.SessionGetInputName : api_.SessionGetOutputName)(
-      session_.get(), index, allocator, &raw_name)));
+  TAKT_RETURN_IF_ERROR(
+      library_.check((is_input ? api_.SessionGetInputName : api_.SessionGetOutputName)(
+          session_.get(), index, allocator, &raw_name)));
   std::string name = raw_name;
   TAKT_RETURN_IF_ERROR(library_.check(api_.AllocatorFree(allocator, raw_name)));
   OrtTypeInfo* type = nullptr;
-  TAKT_RETURN_IF_ERROR(library_.check((is_input ? api_.SessionGetInputTypeInfo : api_.SessionGetOutputTypeInfo)(
-      session_.get(), index, &type)));
+  TAKT_RETURN_IF_ERROR(
+      library_.check((is_input ? api_.SessionGetInputTypeInfo : api_.SessionGetOutputTypeInfo)(
+          session_.get(), index, &type)));
   const OrtOwned<OrtTypeInfo> owned(type, {api_.ReleaseTypeInfo});
   return describe(*type, std::move(name), is_input ? "input" : "output");
 }
 
-Result<TensorSpec> OnnxEngine::describe(const OrtTypeInfo& type, std::string name, std::string_view what) {
+Result<TensorSpec> OnnxEngine::describe(const OrtTypeInfo& type, std::string name,
+                                        std::string_view what) {
   const auto subject = std::string(what) + " '" + name + "'";
   ONNXType kind = ONNX_TYPE_UNKNOWN;
   TAKT_RETURN_IF_ERROR(library_.check(api_.GetOnnxTypeFromTypeInfo(&type, &kind)));
   if (kind != ONNX_TYPE_TENSOR)
-    return fail(Code::kInvalid, subject + " is " + std::string(onnx_type_name(kind)) +
-                                    "; only tensors can be served",
-                "for scikit-learn classifiers export with skl2onnx.to_onnx(model, X[:1], options={'zipmap': False})");
+    return fail(
+        Code::kInvalid,
+        subject + " is " + std::string(onnx_type_name(kind)) + "; only tensors can be served",
+        "for scikit-learn classifiers export with skl2onnx.to_onnx(model, X[:1], "
+        "options={'zipmap': False})");
   const OrtTensorTypeAndShapeInfo* tensor = nullptr;
   TAKT_RETURN_IF_ERROR(library_.check(api_.CastTypeInfoToTensorInfo(&type, &tensor)));
   ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
   TAKT_RETURN_IF_ERROR(library_.check(api_.GetTensorElementType(tensor, &element)));
   const auto data_type = from_element_type(element);
   if (!data_type)
-    return fail(Code::kInvalid, subject + " has ONNX element type " + std::to_string(element) +
-                                    ", which the Open Inference Protocol has no name for",
+    return fail(Code::kInvalid,
+                subject + " has ONNX element type " + std::to_string(element) +
+                    ", which the Open Inference Protocol has no name for",
                 "cast it to FP32 or another type of the protocol in the model");
   std::size_t rank = 0;
   TAKT_RETURN_IF_ERROR(library_.check(api_.GetDimensionsCount(tensor, &rank)));
@@ -190,21 +204,23 @@ Result<OrtOwned<OrtValue>> OnnxEngine::make_strings(const Tensor& tensor) {
   OrtAllocator* allocator = nullptr;
   TAKT_RETURN_IF_ERROR(library_.check(api_.GetAllocatorWithDefaultOptions(&allocator)));
   OrtValue* raw = nullptr;
-  TAKT_RETURN_IF_ERROR(library_.check(api_.CreateTensorAsOrtValue(
-      allocator, tensor.shape.data(), tensor.shape.size(), ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING, &raw)));
+  TAKT_RETURN_IF_ERROR(library_.check(
+      api_.CreateTensorAsOrtValue(allocator, tensor.shape.data(), tensor.shape.size(),
+                                  ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING, &raw)));
   OrtOwned<OrtValue> value(raw, {api_.ReleaseValue});
   TAKT_ASSIGN(const std::int64_t count, count_elements(tensor.shape));
   std::size_t index = 0;
   for (const std::string_view element : split_elements(tensor.bytes, count)) {
     char* buffer = nullptr;  // not FillStringTensor: that would end an element at its first NUL
-    TAKT_RETURN_IF_ERROR(
-        library_.check(api_.GetResizedStringTensorElementBuffer(raw, index++, element.size(), &buffer)));
+    TAKT_RETURN_IF_ERROR(library_.check(
+        api_.GetResizedStringTensorElementBuffer(raw, index++, element.size(), &buffer)));
     if (!element.empty()) std::memcpy(buffer, element.data(), element.size());
   }
   return value;
 }
 
-Result<OrtOwned<OrtValue>> OnnxEngine::make_value(const Tensor& tensor, std::vector<std::string>& copies) {
+Result<OrtOwned<OrtValue>> OnnxEngine::make_value(const Tensor& tensor,
+                                                  std::vector<std::string>& copies) {
   if (tensor.type == DataType::kBytes) return make_strings(tensor);
   static char nothing = 0;  // ONNX Runtime wants an address even for no bytes
   std::string_view bytes = tensor.bytes.empty() ? std::string_view(&nothing, 0) : tensor.bytes;
@@ -217,8 +233,8 @@ Result<OrtOwned<OrtValue>> OnnxEngine::make_value(const Tensor& tensor, std::vec
   }
   OrtValue* raw = nullptr;
   TAKT_RETURN_IF_ERROR(library_.check(api_.CreateTensorWithDataAsOrtValue(
-      memory_.get(), const_cast<char*>(bytes.data()), bytes.size(), tensor.shape.data(), tensor.shape.size(),
-      to_element_type(tensor.type), &raw)));
+      memory_.get(), const_cast<char*>(bytes.data()), bytes.size(), tensor.shape.data(),
+      tensor.shape.size(), to_element_type(tensor.type), &raw)));
   return OrtOwned<OrtValue>(raw, {api_.ReleaseValue});
 }
 
@@ -227,7 +243,8 @@ Result<std::string> OnnxEngine::read_strings(const OrtValue* value, std::size_t 
   TAKT_RETURN_IF_ERROR(library_.check(api_.GetStringTensorDataLength(value, &total)));
   std::string text(total, '\0');
   std::vector<std::size_t> offsets(count);
-  TAKT_RETURN_IF_ERROR(library_.check(api_.GetStringTensorContent(value, text.data(), total, offsets.data(), count)));
+  TAKT_RETURN_IF_ERROR(library_.check(
+      api_.GetStringTensorContent(value, text.data(), total, offsets.data(), count)));
   std::string bytes;
   bytes.reserve(total + 4 * count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -252,13 +269,15 @@ Result<Tensor> OnnxEngine::take_output(OrtOwned<OrtValue> value, const TensorSpe
   }
   void* data = nullptr;
   TAKT_RETURN_IF_ERROR(library_.check(api_.GetTensorMutableData(value.get(), &data)));
-  tensor.bytes = {static_cast<const char*>(data), static_cast<std::size_t>(count) * data_type_info(spec.type).size};
+  tensor.bytes = {static_cast<const char*>(data),
+                  static_cast<std::size_t>(count) * data_type_info(spec.type).size};
   tensor.owner = std::shared_ptr<const OrtValue>(std::move(value));
   return tensor;
 }
 
 Result<std::vector<Tensor>> OnnxEngine::run(std::span<const Tensor> inputs) {
-  TAKT_CHECK(inputs.size() == input_names_.size(), "inputs are checked against the model before they run");
+  TAKT_CHECK(inputs.size() == input_names_.size(),
+             "inputs are checked against the model before they run");
   std::vector<std::string> copies;
   copies.reserve(inputs.size());  // views into them must stay
   std::vector<OrtOwned<OrtValue>> owned;
@@ -271,11 +290,13 @@ Result<std::vector<Tensor>> OnnxEngine::run(std::span<const Tensor> inputs) {
     owned.push_back(std::move(value));
   }
   std::vector<OrtValue*> results(output_names_.size(), nullptr);
-  const Status ran = library_.check(api_.Run(session_.get(), nullptr, input_names_.data(), values.data(),
-                                             values.size(), output_names_.data(), results.size(), results.data()));
+  const Status ran =
+      library_.check(api_.Run(session_.get(), nullptr, input_names_.data(), values.data(),
+                              values.size(), output_names_.data(), results.size(), results.data()));
   std::vector<OrtOwned<OrtValue>> results_owned;
   results_owned.reserve(results.size());
-  for (OrtValue* result : results) results_owned.emplace_back(result, OrtRelease<OrtValue>{api_.ReleaseValue});
+  for (OrtValue* result : results)
+    results_owned.emplace_back(result, OrtRelease<OrtValue>{api_.ReleaseValue});
   TAKT_RETURN_IF_ERROR(ran);
   std::vector<Tensor> outputs;
   outputs.reserve(results.size());
@@ -288,7 +309,8 @@ Result<std::vector<Tensor>> OnnxEngine::run(std::span<const Tensor> inputs) {
 
 }  // namespace
 
-Result<std::shared_ptr<Engine>> load_onnx(const std::filesystem::path& file, const OnnxOptions& options) {
+Result<std::shared_ptr<Engine>> load_onnx(const std::filesystem::path& file,
+                                          const OnnxOptions& options) {
   TAKT_RETURN_IF_ERROR(check_is_onnx(file));
   TAKT_ASSIGN(const OnnxLibrary* library, OnnxLibrary::load());
   auto engine = std::make_shared<OnnxEngine>(*library, options);
@@ -296,8 +318,10 @@ Result<std::shared_ptr<Engine>> load_onnx(const std::filesystem::path& file, con
     Error error = std::move(loaded).error();
     error.message = "loading model file " + file.filename().string() + ": " + error.message;
     if (error.hint.empty() && error.code == Code::kInvalid)
-      error.hint = "export it anew with torch.onnx.export, skl2onnx.to_onnx or another ONNX exporter, and try it "
-                   "with onnx.checker.check_model";
+      error.hint =
+          "export it anew with torch.onnx.export, skl2onnx.to_onnx or another ONNX exporter, and "
+          "try it "
+          "with onnx.checker.check_model";
     return fail(std::move(error));
   }
   return engine;

@@ -18,11 +18,12 @@ namespace {
 constexpr std::size_t kLibraryBytesMax = std::size_t{2} << 30;
 
 std::vector<std::string> library_places() {
-  if (const char* named = std::getenv("TAKT_ONNXRUNTIME"); named != nullptr && *named != '\0') return {named};
+  if (const char* named = std::getenv("TAKT_ONNXRUNTIME"); named != nullptr && *named != '\0')
+    return {named};
   const std::filesystem::path bin = own_executable().parent_path();
   return {(bin / "../lib/takt/libonnxruntime.so").lexically_normal().string(),
-          (bin / "../../ort/libonnxruntime.so").lexically_normal().string(),
-          "libonnxruntime.so.1", "libonnxruntime.so.1.21", "libonnxruntime.so"};
+          (bin / "../../ort/libonnxruntime.so").lexically_normal().string(), "libonnxruntime.so.1",
+          "libonnxruntime.so.1.21", "libonnxruntime.so"};
 }
 
 Code code_of_status(OrtErrorCode code) {
@@ -53,12 +54,14 @@ Status OnnxLibrary::open(const std::string& name) {
   void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return fail(Code::kUnavailable, dlerror());
   const auto get_base = reinterpret_cast<const OrtApiBase* (*)()>(dlsym(handle, "OrtGetApiBase"));
-  if (get_base == nullptr) return fail(Code::kUnavailable, name + " is not ONNX Runtime (no OrtGetApiBase)");
+  if (get_base == nullptr)
+    return fail(Code::kUnavailable, name + " is not ONNX Runtime (no OrtGetApiBase)");
   const OrtApiBase* base = get_base();
   version_ = base->GetVersionString();
   api_ = base->GetApi(ORT_API_VERSION);
   if (api_ == nullptr)
-    return fail(Code::kUnavailable, name + " is ONNX Runtime " + version_ + ", too old: API version " +
+    return fail(Code::kUnavailable, name + " is ONNX Runtime " + version_ +
+                                        ", too old: API version " +
                                         std::to_string(ORT_API_VERSION) + " (1.21) is needed");
   Dl_info where{};
   file_ = dladdr(reinterpret_cast<const void*>(get_base), &where) != 0 ? where.dli_fname : name;

@@ -19,7 +19,8 @@ std::shared_ptr<Engine> load(const std::string& name) {
 
 template <class T>
 Tensor tensor_of(DataType type, Shape shape, const std::vector<T>& values) {
-  return Tensor::own(type, std::move(shape), {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)});
+  return Tensor::own(type, std::move(shape),
+                     {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)});
 }
 
 template <class T>
@@ -46,10 +47,12 @@ TEST(Onnx, metadata_is_the_models_own) {
 
 TEST(Onnx, computes) {
   const auto engine = load("linear");
-  const auto outputs = engine->run({{tensor_of<float>(DataType::kFp32, {2, 4}, {1, 0, 0, 0, 0, 0, 1, 0})}});
+  const auto outputs =
+      engine->run({{tensor_of<float>(DataType::kFp32, {2, 4}, {1, 0, 0, 0, 0, 0, 1, 0})}});
   ASSERT_TRUE(outputs) << outputs.error().text();
   EXPECT_EQ(values_in<std::int64_t>((*outputs)[0]), (std::vector<std::int64_t>{0, 2}));
-  EXPECT_EQ(values_in<float>((*outputs)[1]), (std::vector<float>{1.1F, 0.2F, -0.7F, 0.1F, 1.2F, 1.3F}));
+  EXPECT_EQ(values_in<float>((*outputs)[1]),
+            (std::vector<float>{1.1F, 0.2F, -0.7F, 0.1F, 1.2F, 1.3F}));
 }
 
 class OnnxIdentity : public ::testing::TestWithParam<DataTypeInfo> {};
@@ -64,8 +67,11 @@ TEST_P(OnnxIdentity, every_type_passes_through_unchanged) {
   for (const std::int64_t rows : {0, 1, 3}) {
     std::string bytes;
     for (std::int64_t i = 0; i < rows * 2; ++i) {
-      if (info.type == DataType::kBytes) append_element(bytes, std::string("\0\xff", static_cast<std::size_t>(i % 3)));
-      else bytes.append(info.size, info.type == DataType::kBool ? static_cast<char>(i % 2) : static_cast<char>(i + 1));
+      if (info.type == DataType::kBytes)
+        append_element(bytes, std::string("\0\xff", static_cast<std::size_t>(i % 3)));
+      else
+        bytes.append(info.size, info.type == DataType::kBool ? static_cast<char>(i % 2)
+                                                             : static_cast<char>(i + 1));
     }
     const auto outputs = engine->run({{Tensor::own(info.type, {rows, 2}, bytes)}});
     ASSERT_TRUE(outputs) << outputs.error().text();
@@ -74,7 +80,8 @@ TEST_P(OnnxIdentity, every_type_passes_through_unchanged) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllTypes, OnnxIdentity, ::testing::ValuesIn(data_types().begin(), data_types().end()),
+INSTANTIATE_TEST_SUITE_P(AllTypes, OnnxIdentity,
+                         ::testing::ValuesIn(data_types().begin(), data_types().end()),
                          [](const auto& param) { return std::string(param.param.name); });
 
 TEST(Onnx, bytes_that_lie_unaligned_are_taken) {
@@ -82,7 +89,8 @@ TEST(Onnx, bytes_that_lie_unaligned_are_taken) {
   const std::vector<double> values{1.5, -2.5};
   auto body = std::make_shared<std::string>("x");
   body->append(reinterpret_cast<const char*>(values.data()), 16);
-  const auto outputs = engine->run({{Tensor{DataType::kFp64, {1, 2}, std::string_view(*body).substr(1), body}}});
+  const auto outputs =
+      engine->run({{Tensor{DataType::kFp64, {1, 2}, std::string_view(*body).substr(1), body}}});
   ASSERT_TRUE(outputs);
   EXPECT_EQ(values_in<double>((*outputs)[0]), values);
 }
@@ -97,7 +105,8 @@ TEST(Onnx, values_that_the_model_refuses_are_the_callers_fault) {
 TEST(Onnx, an_output_that_is_no_tensor_is_refused_with_the_option_to_set) {
   const auto engine = load_onnx(testing::model_path("zipmap"), {});
   ASSERT_FALSE(engine);
-  EXPECT_NE(engine.error().text().find("output 'output_probability' is a sequence"), std::string::npos);
+  EXPECT_NE(engine.error().text().find("output 'output_probability' is a sequence"),
+            std::string::npos);
   EXPECT_NE(engine.error().hint.find("'zipmap': False"), std::string::npos);
 }
 
