@@ -103,6 +103,7 @@ function TopBar({ onFind, onHelp }: { onFind: () => void; onHelp: () => void }) 
       </Link>
       <span className="sep" />
       <Menu
+        worded
         className="proj"
         label={t('project.switch')}
         button={
@@ -112,7 +113,7 @@ function TopBar({ onFind, onHelp }: { onFind: () => void; onHelp: () => void }) 
         }
         items={names.map((name) => ({ word: name, current: name === project, act: () => navigate(`/p/${encodeURIComponent(name)}/`) }))}
       />
-      <button type="button" className="find" onClick={onFind} aria-keyshortcuts="Control+K" aria-label={t('find')}>
+      <button type="button" className="find" onClick={onFind} aria-keyshortcuts="Control+K" aria-label={`${t('find')} Ctrl K`}>
         <Icon name="search" />
         <span className="grow">{t('find')}</span>
         <kbd>Ctrl K</kbd>
@@ -136,7 +137,7 @@ function TopBar({ onFind, onHelp }: { onFind: () => void; onHelp: () => void }) 
       </button>
       <Menu
         className="who"
-        label={t('person', { user: user || '–', role: role || '–' })}
+        label={`${initials(user)}, ${t('person', { user: user || '–', role: role || '–' })}`}
         button={initials(user)}
         align="end"
         items={[

@@ -9,12 +9,14 @@ export interface MenuItem {
   danger?: boolean
 }
 
-export function Menu({ button, items, label, className = 'btn', align = 'start' }: {
+export function Menu({ button, items, label, className = 'btn', align = 'start', worded = false }: {
   button: ReactNode
   items: MenuItem[]
   label: string
   className?: string
   align?: 'start' | 'end'
+  /** The button holds words of its own, which then are its name. */
+  worded?: boolean
 }) {
   const [open, set_open] = useState(false)
   const root = useRef<HTMLSpanElement>(null)
@@ -50,7 +52,7 @@ export function Menu({ button, items, label, className = 'btn', align = 'start' 
         }
       }}
     >
-      <button type="button" className={className} aria-haspopup="menu" aria-expanded={open} aria-controls={open ? id : undefined} aria-label={label} title={label} onClick={() => set_open(!open)}>
+      <button type="button" className={className} aria-haspopup="menu" aria-expanded={open} aria-controls={open ? id : undefined} aria-label={worded ? undefined : label} title={label} onClick={() => set_open(!open)}>
         {button}
       </button>
       {open && (

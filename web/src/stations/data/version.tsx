@@ -138,7 +138,7 @@ function ChangePanel({ name, item, before, numbers, onBefore }: { name: string; 
         {before !== undefined && <span className="f">{t('data.change.title', { from: before, to: item.version })}</span>}
         {others.length > 1 && (
           <span className="side">
-            <Menu label={t('data.diff')} align="end" className="btn s" button={t('data.diff')} items={others.map((number) => ({ word: `@${number}`, current: number === before, act: () => onBefore(number) }))} />
+            <Menu worded label={t('data.diff')} align="end" className="btn s" button={t('data.diff')} items={others.map((number) => ({ word: `@${number}`, current: number === before, act: () => onBefore(number) }))} />
           </span>
         )}
       </div>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The belt: stations above it, real things on it, what fell off below it, and under it the lead-time ladder.
-import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { station_of_ref, type LineCard, type LineStop, type LineView } from '../../api/spine'
 import { useBase, useProject } from '../../app/context'
@@ -8,7 +7,7 @@ import { useText, type PlainKey } from '../../i18n'
 import { parse_ref, path_of_ref } from '../../lib/url'
 import { Glyph, Icon, icon_of, type GlyphName } from '../../ui/icon'
 import { Bars } from '../../ui/parts'
-import { useCardLines } from './card_lines'
+import { useCardText } from './card_lines'
 import { Ladder } from './ladder'
 import { LiveTraffic, Tracks } from './traffic'
 
@@ -106,24 +105,21 @@ function PieceOf({ piece, to }: { piece: Piece; to: string }) {
 function Station({ station, card, beat }: { station: (typeof stations)[number]; card: LineCard | undefined; beat: number[] }) {
   const { t } = useText()
   const base = useBase()
-  const lines = useCardLines(station, card)
-  const unread = !card || card.total < 0
-  const moving = card !== undefined && card.moving > 0 && station !== 'data'
-  const word: PlainKey = moving ? `line.moving.${station}` : `line.total.${station}`
-  const value = unread ? '?' : moving ? card.moving : card.total
+  const text = useCardText(station, card)
+  const word: PlainKey = text.is_moving ? `line.moving.${station}` : `line.total.${station}`
   return (
-    <Link className={`stn ${card && card.total === 0 ? 'outline' : ''}`} href={`${base}/${station}`} style={{ gridRow: 1, gridColumn: column_of[station] }}>
+    <Link className={`stn ${text.figure === 0 ? 'outline' : ''}`} href={`${base}/${station}`} style={{ gridRow: 1, gridColumn: column_of[station] }}>
       <span className="n">
         <Icon name={icon_of(station)} />
         {t(`nav.${station}`)}
       </span>
       <span className="fig">
-        <b>{value}</b>
+        <b>{text.figure ?? '?'}</b>
         {t(word)}
       </span>
       <ul>
-        {lines.map((text: ReactNode, index) => (
-          <li key={index}>{text}</li>
+        {text.lines.map((line, index) => (
+          <li key={index}>{line}</li>
         ))}
       </ul>
       <Bars values={beat.length ? beat : new Array<number>(24).fill(0)} />

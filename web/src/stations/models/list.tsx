@@ -64,7 +64,7 @@ export default function ModelsPage() {
         cell: ({ model }) => <span className="tags">{Object.entries(model.aliases).filter(([name]) => name !== 'production' && name !== 'candidate').map(([name, version]) => <span className="tag" key={name}>{name} v{version}</span>)}</span>,
       },
       { id: 'metric', head: t('model.metric'), right: true, cell: ({ versions: all }) => { const found = main_metric(all[0]); return found ? <><span className="f">{found[0]}</span> {format.metric(found[1])}</> : <span className="f">–</span> } },
-      { id: 'served', head: t('model.served_by'), grow: true, cell: ({ served }) => served.length ? served.map((item, index) => <span key={`${item.name}${item.version}`}>{index > 0 && ', '}<Link href={`${base}/services/${encodeURIComponent(item.name)}`}>{item.name}</Link> <span className="f">v{item.version} {format.number(item.share)}%</span></span>) : <span className="f">–</span> },
+      { id: 'served', className: 'served', head: t('model.served_by'), grow: true, cell: ({ served }) => served.length ? served.map((item, index) => <span key={`${item.name}${item.version}`}>{index > 0 && ', '}<Link href={`${base}/services/${encodeURIComponent(item.name)}`}>{item.name}</Link> <span className="f">v{item.version} {format.number(item.share)}%</span></span>) : <span className="f">–</span> },
       { id: 'changed', head: t('model.changed'), right: true, className: 'm', cell: ({ model }) => <Time at={model.updated_at} /> },
     ]
   }, [t, format, base])

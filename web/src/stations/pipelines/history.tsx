@@ -11,7 +11,7 @@ import { Glyph } from '../../ui/icon'
 import { glyph_of, useStateWord } from '../../ui/status'
 import { node_span_ms } from './model'
 
-const shown = 10
+const shown = 8
 
 export function RunGrid({ run, chosen }: { run: PipelineRun; chosen: string | undefined }) {
   const { t } = useText()
@@ -31,7 +31,7 @@ export function RunGrid({ run, chosen }: { run: PipelineRun; chosen: string | un
   const span_of = (item: PipelineRun | undefined) => (item ? (item.ended_at ? Date.parse(item.ended_at) : now) - Date.parse(item.started_at) : 0)
   const most = Math.max(1, ...runs.map(span_of))
   const names = (run.nodes ?? []).map((node) => node.name)
-  const columns = { gridTemplateColumns: `96px repeat(${shown}, minmax(0, 1fr))` }
+  const columns = { gridTemplateColumns: `84px repeat(${shown}, minmax(0, 1fr))` }
   const pad = Array.from({ length: shown - numbers.length }, (_, index) => index)
   return (
     <>

@@ -15,6 +15,8 @@ import { Empty, Loaded } from '../../ui/states'
 import { DataTable, type Column } from '../../ui/table'
 import './pipelines.css'
 
+const shown = 12
+
 export default function PipelinesPage() {
   const { t } = useText()
   const format = useFormat()
@@ -39,7 +41,7 @@ export default function PipelinesPage() {
         id: 'runs', head: t('pipeline.last_runs'),
         cell: (pipeline) => (
           <span className="glyphs">
-            {[...pipeline.runs].reverse().map((run) => (
+            {pipeline.runs.slice(0, shown).reverse().map((run) => (
               <Link key={run.number} href={`${base}/pipelines/${encodeURIComponent(pipeline.name)}/${run.number}`} aria-label={`#${run.number} ${say(run.state)}`} title={`#${run.number} ${say(run.state)}`}>
                 <Glyph name={glyph_of(run.state)} size={14} />
               </Link>

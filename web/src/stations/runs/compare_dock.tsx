@@ -58,7 +58,7 @@ export function Compare({ runs, base, wanted, whole = false }: { runs: Run[]; ba
           <div key={key}>
             <CurveChart
               name={key} runs={runs} base={base} x={x} weight={weight} log={log}
-              pick={<Menu label={t('compare.metric')} className="linkish" button={<b>{key} <Icon name="down" size={12} className="inl" /></b>} items={metrics.slice(0, 60).map((other) => ({ word: other, current: other === key, act: () => set_params({ charts: keys.map((old, k) => (k === index ? other : old)).join(',') }) }))} />}
+              pick={<Menu worded label={t('compare.metric')} className="linkish" button={<b>{key} <Icon name="down" size={12} className="inl" /></b>} items={metrics.slice(0, 60).map((other) => ({ word: other, current: other === key, act: () => set_params({ charts: keys.map((old, k) => (k === index ? other : old)).join(',') }) }))} />}
             />
           </div>
         ))}

@@ -99,6 +99,7 @@ export default function RunsPage() {
         title={t('nav.runs')}
         pill={
           <Menu
+            worded
             label={t('runs.experiment')}
             button={<>{experiment || t('runs.all_experiments')} <Icon name="down" size={14} /></>}
             items={[{ word: t('runs.all_experiments'), current: !experiment, act: () => set_params({ exp: null }, true) }, ...(experiments.data ?? []).map((item) => ({ word: `${item.name} (${item.runs})`, current: item.name === experiment, act: () => set_params({ exp: item.name }, true) }))]}
