@@ -20,14 +20,20 @@ namespace takt::jobs {
 
 enum class JobState { kWaiting, kStarting, kRunning, kStopping, kSucceeded, kFailed, kCancelled };
 std::string_view job_state_name(JobState state);
+Result<JobState> parse_job_state(std::string_view name);
 inline bool is_final(JobState s) { return s >= JobState::kSucceeded; }
 
 /// Why an attempt ended other than well.
 enum class FailureClass { kNone, kExitCode, kSignal, kOutOfMemory, kTimeout, kCancelled, kLaunch, kLost };
 std::string_view failure_class_name(FailureClass failure);
+Result<FailureClass> parse_failure_class(std::string_view name);
 
 /// kTask ends; kReplica serves until stopped (no timeout, restarted by services, not here).
 enum class JobKind { kTask, kReplica, kGateway };
+std::string_view job_kind_name(JobKind kind);
+Result<JobKind> parse_job_kind(std::string_view name);
+/// Serves until stopped: no run, no outputs, not retried here.
+inline bool is_endless(JobKind kind) { return kind != JobKind::kTask; }
 
 struct JobInput { std::string name; actions::PortKind kind = actions::PortKind::kDataset; std::string reference; };
 struct JobOutput { std::string name; actions::PortKind kind = actions::PortKind::kArtifact; std::string dataset; };
@@ -66,8 +72,9 @@ struct Attempt {
   int signal = 0;
   FailureClass failure = FailureClass::kNone;
   std::string reason;
-  UnixMs started_ms = 0, ended_ms = 0;
+  UnixMs placed_ms = 0, started_ms = 0, ended_ms = 0;
   std::int64_t cpu_ms = 0, memory_bytes_peak = 0;
+  std::string token;             // fencing token of its lease; never shown
 };
 
 struct Job {
@@ -80,6 +87,11 @@ struct Job {
   std::string owner;             // idempotency key of whoever submitted it (node/… , revision/…), may be empty
   std::string reason;            // why it waits or failed, with numbers
   UnixMs submitted_ms = 0, started_ms = 0, ended_ms = 0;
+  UnixMs not_before_ms = 0;      // a retry waits until then
+  UnixMs cancel_ms = 0;          // when a cancel was asked; 0: never
+  std::int64_t grace_ms = 5000;  // of that cancel
+  int retries_used = 0;          // attempts that counted against retries_max
+  int lost_count = 0;            // attempts that ended with their supervisor
   std::vector<Attempt> attempts;
   std::map<std::string, actions::PortValue> inputs;   // resolved at submission
   std::map<std::string, actions::PortValue> outputs;  // when succeeded

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ class JobService {
   /// Validates, resolves inputs, stores job, run, lineage and event in one transaction.
   virtual Result<Job> submit(const access::CanWrite& by, const Submission& submission) = 0;
   virtual Result<Job> get(const access::CanRead& by, JobId id) = 0;
+  /// The job that was submitted with this owner; empty when there is none.
+  virtual Result<std::optional<Job>> find_by_owner(const access::CanRead& by, std::string_view owner) = 0;
   virtual Result<std::vector<Job>> list(const access::CanRead& by, const JobFilter& filter) = 0;
   /// Graceful first (TERM, then KILL of the whole tree after `grace_ms`). Idempotent.
   virtual Result<Job> cancel(const access::CanWrite& by, JobId id, std::int64_t grace_ms = 5000) = 0;

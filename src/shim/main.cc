@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // takt-shim ATTEMPT_FOLDER: starts one attempt and outlives whoever asked for it.
+// takt-shim --probe FOLDER: can own mounts hide FOLDER here? 0: yes; 1: no, and why.
 //
 //   caller --spawn--> first process --fork--> session leader --fork--> the shim
 // The first process ends with 0 when the shim holds shim.lock and has made the mark `started`
@@ -16,6 +17,7 @@
 
 #include "takt/base/file.h"
 #include "takt/shim/attempt.h"
+#include "takt/shim/isolate.h"
 #include "takt/shim/supervise.h"
 
 namespace takt::shim {
@@ -101,10 +103,20 @@ int launch(const std::string& folder) {
   return 1;
 }
 
+int probe_mounts(const std::string& folder) {
+  AttemptSpec spec;
+  spec.hidden.push_back(folder);
+  const Status isolated = isolate_mounts(spec);
+  if (isolated) return 0;
+  (void)write_all(2, isolated.error().text() + "\n");
+  return 1;
+}
+
 }  // namespace
 }  // namespace takt::shim
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "--probe") return takt::shim::probe_mounts(argv[2]);
   if (argc != 2 || argv[1][0] != '/') {
     (void)takt::write_all(2, "usage: takt-shim /ABSOLUTE/ATTEMPT/FOLDER\n");
     return 2;
