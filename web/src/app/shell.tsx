@@ -113,7 +113,7 @@ function TopBar({ onFind, onHelp }: { onFind: () => void; onHelp: () => void }) 
         }
         items={names.map((name) => ({ word: name, current: name === project, act: () => navigate(`/p/${encodeURIComponent(name)}/`) }))}
       />
-      <button type="button" className="find" onClick={onFind} aria-keyshortcuts="Control+K" aria-label={`${t('find')} Ctrl K`}>
+      <button type="button" className="find" onClick={onFind} aria-keyshortcuts="Control+K">
         <Icon name="search" />
         <span className="grow">{t('find')}</span>
         <kbd>Ctrl K</kbd>

@@ -677,6 +677,7 @@ export const en = {
   'stop.waiting': '{name} waits',
   'stops.more': '{n} more',
   'stops.none': 'Nothing waits',
+  'table.new': '{n} new',
   'table.sort': 'Sort by this column',
   'theme.auto': 'Theme: as the system',
   'theme.dark': 'Theme: dark',

@@ -678,6 +678,7 @@ export const zh: Catalogue = {
   'stop.waiting': '{name} 等待中',
   'stops.more': '另有 {n} 处',
   'stops.none': '无停留',
+  'table.new': '新增 {n} 条',
   'table.sort': '按此列排序',
   'theme.auto': '主题：跟随系统',
   'theme.dark': '主题：深色',

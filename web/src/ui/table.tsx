@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data table: sticky head, rows by keys (j k x Enter), sorting by the caller, virtual from 100 rows.
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useState, type ReactNode } from 'react'
+import { useEffect, useMemo, useState, type ReactNode } from 'react'
 import { useLocation } from 'wouter'
 import { typing_in } from '../app/keys'
 import { useText } from '../i18n'
@@ -36,13 +36,22 @@ interface Props<T> {
 const virtual_from = 100
 
 export function DataTable<T>(props: Props<T>) {
+  const { t } = useText()
   // State, not a ref: the virtual rows must draw again when the scroller is there.
   const [scroller, set_scroller] = useState<HTMLDivElement | null>(null)
   useRowKeys(scroller)
-  const virtual = props.rows.length > virtual_from
+  const [held, hold] = useHeldRows(props.rows, props.row_key)
+  const rows = held.rows
+  const virtual = rows.length > virtual_from
+  const shown = { ...props, rows }
   return (
-    <div className={`scroll ${virtual ? 'virtual' : ''} ${props.className ?? ''}`} ref={set_scroller} tabIndex={virtual ? 0 : undefined}>
-      <table aria-label={props.label} aria-rowcount={virtual ? props.rows.length + 1 : undefined}>
+    <div className={`scroll ${virtual ? 'virtual' : ''} ${props.className ?? ''}`} ref={set_scroller} tabIndex={virtual ? 0 : undefined} onPointerEnter={() => hold(true)} onPointerLeave={() => hold(false)}>
+      {held.waiting > 0 && (
+        <button type="button" className="new-rows" onClick={() => hold(false)}>
+          {t('table.new', { n: held.waiting })}
+        </button>
+      )}
+      <table aria-label={props.label} aria-rowcount={virtual ? rows.length + 1 : undefined}>
         <thead>
           {props.group_head}
           <tr>
@@ -51,16 +60,34 @@ export function DataTable<T>(props: Props<T>) {
             ))}
           </tr>
         </thead>
-        {virtual ? <VirtualRows {...props} scroller={scroller} /> : (
+        {virtual ? <VirtualRows {...shown} scroller={scroller} /> : (
           <tbody>
-            {props.rows.map((row) => (
-              <Row key={props.row_key(row)} row={row} {...props} />
+            {rows.map((row) => (
+              <Row key={props.row_key(row)} row={row} {...shown} />
             ))}
           </tbody>
         )}
       </table>
     </div>
   )
+}
+
+/** While the pointer is over the table no row moves: known rows change in place, new ones wait. */
+function useHeldRows<T>(rows: T[], row_key: (row: T) => string): [{ rows: T[]; waiting: number }, (hold: boolean) => void] {
+  const [order, set_order] = useState<string[]>()
+  const held = useMemo(() => {
+    if (!order) return { rows, waiting: 0 }
+    const by_key = new Map(rows.map((row) => [row_key(row), row]))
+    const kept = order.flatMap((key) => by_key.get(key) ?? [])
+    // Another question, such as a new filter or more pages, is no reason to wait.
+    const is_same = kept.length > 0 && kept.length * 2 >= order.length
+    const waiting = rows.length - kept.length
+    const is_more = waiting > 0 && kept.length === order.length && order.every((key, index) => row_key(rows[index]!) === key)
+    return is_same && !is_more ? { rows: kept, waiting } : { rows, waiting: 0 }
+  }, [rows, order, row_key])
+  const sorted_by_hand = order !== undefined && held.waiting === 0
+  const hold = (value: boolean) => set_order(value ? rows.map(row_key) : undefined)
+  return [sorted_by_hand ? { rows, waiting: 0 } : held, hold]
 }
 
 function Head<T>({ column, sort, onSort }: { column: Column<T>; sort: Props<T>['sort']; onSort: Props<T>['onSort'] }) {
