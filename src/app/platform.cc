@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/app/platform.h"
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "takt/access/access.h"
+#include "takt/access/migrations.h"
+#include "takt/access/routes.h"
+#include "takt/app/console.h"
+#include "takt/app/system_routes.h"
+#include "takt/base/log.h"
+#include "takt/base/process.h"
+#include "takt/data/dataset_service.h"
+#include "takt/data/migrations.h"
+#include "takt/data/resolver.h"
+#include "takt/data/routes.h"
+#include "takt/data/validate_step.h"
+#include "takt/jobs/migrations.h"
+#include "takt/jobs/routes.h"
+#include "takt/jobs/station.h"
+#include "takt/net/http.h"
+#include "takt/pipelines/engine.h"
+#include "takt/pipelines/explainer.h"
+#include "takt/pipelines/gate_step.h"
+#include "takt/pipelines/migrations.h"
+#include "takt/pipelines/pipeline_service.h"
+#include "takt/pipelines/routes.h"
+#include "takt/spine/event_stream.h"
+#include "takt/spine/line.h"
+#include "takt/spine/routes.h"
+#include "takt/spine/why.h"
+#include "takt/store/blobs.h"
+#include "takt/store/database.h"
+#include "takt/store/migrations.h"
+#include "takt/track/migrations.h"
+
+namespace takt::app {
+namespace {
+
+bool is_loopback(std::string_view listen) {
+  return listen.starts_with("127.") || listen.starts_with("localhost:") || listen.starts_with("[::1]:");
+}
+
+/// What would make an open server is refused before anything starts.
+Status check_exposure(const Settings& settings) {
+  const std::string& listen = settings.text("listen");
+  if (is_loopback(listen)) return {};
+  if (!settings.is_on("auth"))
+    return fail(Code::kInvalid, "--auth off with --listen " + listen + " would let anyone in",
+                "listen on 127.0.0.1, or leave authentication on", "auth");
+  if (settings.text("tls_certificate").empty() && !settings.is_on("insecure_http"))
+    return fail(Code::kInvalid, "--listen " + listen + " without TLS would send tokens in the clear",
+                "give --tls-certificate and --tls-key, or --insecure-http on", "listen");
+  return {};
+}
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> items;
+  std::size_t start = 0;
+  while (start <= text.size() && !text.empty()) {
+    const auto comma = std::min(text.find(',', start), text.size());
+    if (comma > start) items.push_back(text.substr(start, comma - start));
+    start = comma + 1;
+  }
+  return items;
+}
+
+std::vector<store::Migration> all_migrations() {
+  std::vector<store::Migration> all;
+  for (const auto room : {store::migrations(), access::migrations(), data::migrations(), track::migrations(),
+                          jobs::migrations(), pipelines::migrations()})
+    all.insert(all.end(), room.begin(), room.end());
+  std::ranges::sort(all, {}, &store::Migration::name);
+  return all;
+}
+
+class RunningPlatform final : public Platform {
+ public:
+  RunningPlatform(const Settings& settings, std::filesystem::path data_dir, Clock& clock)
+      : settings_(settings), data_dir_(std::move(data_dir)), clock_(clock) {}
+  ~RunningPlatform() override { stop(); }
+
+  Status open();
+  Status start() override;
+  void stop() override;
+  std::string url() const override { return url_; }
+
+ private:
+  Status open_store();
+  Status open_jobs();
+  void register_stations();
+  void register_routes();
+
+  const Settings& settings_;
+  const std::filesystem::path data_dir_;
+  Clock& clock_;
+  std::string url_;
+  std::atomic<bool> is_ready_ = false;
+  bool is_stopped_ = false;
+  // In the order of the layers: what stands below is destroyed after what stands above.
+  std::unique_ptr<store::Database> db_;
+  std::unique_ptr<store::BlobStore> blobs_;
+  std::unique_ptr<access::AccessService> access_;
+  actions::Registry registry_;
+  std::unique_ptr<spine::EventStream> events_;
+  std::unique_ptr<spine::WhyService> why_;
+  std::unique_ptr<spine::LineService> line_;
+  std::unique_ptr<data::DatasetService> datasets_;
+  std::unique_ptr<jobs::JobStation> jobs_;
+  std::unique_ptr<pipelines::PipelineService> pipelines_;
+  std::unique_ptr<pipelines::Engine> engine_;
+  net::Router router_;
+  std::unique_ptr<net::Server> server_;
+};
+
+Status RunningPlatform::open() {
+  TAKT_RETURN_IF_ERROR(check_exposure(settings_));
+  TAKT_RETURN_IF_ERROR(open_store());
+  TAKT_ASSIGN(access_, access::AccessService::open(
+                           *db_, {.auth_off = !settings_.is_on("auth"),
+                                  .admin_token_file = (data_dir_ / "admin-token").string()}));
+  events_ = std::make_unique<spine::EventStream>(*db_);
+  why_ = std::make_unique<spine::WhyService>(*db_);
+  line_ = std::make_unique<spine::LineService>(*db_);
+  datasets_ = std::make_unique<data::DatasetService>(*db_, *blobs_);
+  pipelines_ = std::make_unique<pipelines::PipelineService>(*db_, registry_, *access_);
+  engine_ = std::make_unique<pipelines::Engine>(*db_, registry_);
+  return {};
+}
+
+Status RunningPlatform::open_store() {
+  const std::string& url = settings_.text("database");
+  const std::string location = url.empty() ? (data_dir_ / "takt.db").string() : url;
+  TAKT_ASSIGN(db_, store::Database::open({.location = location}, clock_));
+  const auto migrations = all_migrations();
+  TAKT_RETURN_IF_ERROR(db_->migrate(migrations));
+  TAKT_ASSIGN(blobs_, store::BlobStore::open(data_dir_ / "blobs", *db_));
+  return {};
+}
+
+Status RunningPlatform::open_jobs() {
+  jobs::StationOptions options;
+  options.server_url = url_;
+  options.executor.data_dir = data_dir_;
+  options.executor.cpu_millicores = settings_.integer("cpu");
+  options.executor.memory_bytes = settings_.integer("memory");
+  options.executor.gpus = settings_.integer("gpus");
+  options.executor.uid = static_cast<uid_t>(settings_.integer("job_uid"));
+  TAKT_ASSIGN(jobs_, jobs::JobStation::open({*db_, *blobs_, *datasets_, *access_, registry_}, std::move(options)));
+  return {};
+}
+
+/// What stations offer to pipelines, to `why` and to the Line page, in the order of the line.
+void RunningPlatform::register_stations() {
+  registry_.add(std::make_unique<data::DatasetResolver>(*datasets_, *access_));
+  registry_.add(std::make_unique<data::ValidateStep>(*datasets_, *access_));
+  registry_.add(jobs_->make_step());
+  registry_.add(std::make_unique<pipelines::GateStep>());
+
+  const auto data = std::make_shared<data::DatasetExplainer>(*datasets_, *access_);
+  const auto lines = std::make_shared<pipelines::PipelineExplainer>(*pipelines_, *access_);
+  why_->add(data);
+  why_->add(jobs_->make_explainer());
+  why_->add(lines);
+  line_->add(data);
+  line_->add(jobs_->make_line_source());
+  line_->add(lines);
+}
+
+void RunningPlatform::register_routes() {
+  register_system_routes(router_, {.db = *db_,
+                                   .blobs = *blobs_,
+                                   .policy = *access_,
+                                   .data_dir = data_dir_,
+                                   .is_ready = is_ready_,
+                                   .http_stats = [this] { return server_ ? server_->stats() : net::Server::Stats{}; }});
+  access::register_routes(router_, *access_);
+  spine::register_routes(router_, {*db_, *blobs_, *access_, *events_, *why_, *line_});
+  data::register_routes(router_, *datasets_, *access_);
+  jobs::register_routes(router_, *jobs_, *access_);
+  pipelines::register_routes(router_, *pipelines_, *access_);
+  router_.set_fallback(serve_console);
+}
+
+Status RunningPlatform::start() {
+  net::ServerOptions options;
+  options.listen = settings_.text("listen");
+  options.worker_threads = static_cast<int>(settings_.integer("workers"));
+  options.allowed_hosts = split_list(settings_.text("allowed_hosts"));
+  const bool has_tls = !settings_.text("tls_certificate").empty();
+  if (has_tls) options.tls = net::TlsFiles{settings_.text("tls_certificate"), settings_.text("tls_key")};
+  const auto colon = options.listen.rfind(':');
+  url_ = std::string(has_tls ? "https" : "http") + "://127.0.0.1" +
+         (colon == std::string::npos ? "" : options.listen.substr(colon));
+  TAKT_RETURN_IF_ERROR(open_jobs());
+  register_stations();
+  register_routes();
+  db_->on_commit([this] {
+    events_->wake();
+    engine_->wake();
+  });
+  // Recovery comes before requests: what an earlier server left is adopted or ended first.
+  jobs_->start();
+  engine_->start();
+  TAKT_ASSIGN(server_, net::Server::start(std::move(options), router_, access_.get(), clock_));
+  is_ready_ = true;
+  return {};
+}
+
+void RunningPlatform::stop() {
+  if (is_stopped_) return;
+  is_stopped_ = true;
+  is_ready_ = false;
+  if (events_) events_->stop();
+  if (server_) server_->drain(settings_.integer("drain"));
+  if (engine_) engine_->stop();
+  if (jobs_) jobs_->stop();
+  if (db_) db_->on_commit([] {});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Platform>> Platform::open(const Settings& settings, const std::filesystem::path& data_dir,
+                                                 Clock& clock) {
+  auto platform = std::make_unique<RunningPlatform>(settings, data_dir, clock);
+  TAKT_RETURN_IF_ERROR(platform->open());
+  return platform;
+}
+
+}  // namespace takt::app
