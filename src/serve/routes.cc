@@ -6,6 +6,7 @@
 
 #include "takt/base/version.h"
 #include "takt/serve/binary_tensor.h"
+#include "takt/serve/codec_thread.h"
 #include "takt/serve/compression.h"
 
 namespace takt::serve {
@@ -17,6 +18,8 @@ using net::Responder;
 using net::Response;
 using RequestPtr = std::shared_ptr<Request>;
 
+constexpr std::size_t kQuickBytes = 64 << 10;  // JSON or packed bytes handled where they are
+constexpr std::size_t kCodecTasksMax = 64;
 constexpr std::string_view kJsonType = "application/json";
 constexpr std::string_view kBinaryType = "application/octet-stream";
 constexpr std::string_view kMetricsType = "text/plain; version=0.0.4";
@@ -38,8 +41,23 @@ std::string_view request_id_of(const Request& request) {
   return given.empty() || given.size() > 128 ? std::string_view(request.request_id) : given;
 }
 
-/// Answers of one server's routes. Constant after construction; used by every network thread.
-class HttpFrontEnd : public std::enable_shared_from_this<HttpFrontEnd> {
+/// JSON is read and written at some 100 MB/s; raw tensors are only views.
+bool is_slow_to_decode(const Request& request) {
+  if (request.body.size() <= kQuickBytes) return false;
+  return !request.headers.has(kHeaderLengthName) || request.headers.has("Content-Encoding");
+}
+
+bool is_slow_to_encode(const Request& request, const std::vector<InferOutput>& outputs) {
+  std::size_t bytes = 0;
+  const bool is_packed = request.headers.has("Accept-Encoding");
+  for (const InferOutput& output : outputs) {
+    if (is_packed || !output.is_binary.value_or(false)) bytes += output.tensor.bytes.size();
+  }
+  return bytes > kQuickBytes;
+}
+
+/// Answers of one server's routes; used by every network thread.
+class HttpFrontEnd {
  public:
   HttpFrontEnd(ServedModel& model, HttpOptions options, Clock& clock)
       : model_(model), options_(std::move(options)), clock_(clock) {}
@@ -53,7 +71,7 @@ class HttpFrontEnd : public std::enable_shared_from_this<HttpFrontEnd> {
   Response metrics() const {
     return Response::bytes(model_.render_metrics(), std::string(kMetricsType));
   }
-  void infer(const RequestPtr& request, Responder respond) const;
+  void infer(const RequestPtr& request, Responder respond);
 
  private:
   Status check_name(const Request& request) const;
@@ -61,10 +79,16 @@ class HttpFrontEnd : public std::enable_shared_from_this<HttpFrontEnd> {
   Result<Response> encode(const Request& request, std::string_view id,
                           const std::vector<InferOutput>& outputs) const;
   void finish(const Request& request, Response response, const Responder& respond) const;
+  void answer(const Request& request, std::string_view id, const std::vector<InferOutput>& outputs,
+              const Responder& respond) const;
+  void run(const RequestPtr& request, InferContext context, Responder respond);
+  void done(const RequestPtr& request, const std::string& id,
+            Result<std::vector<InferOutput>> outputs, const Responder& respond);
 
   ServedModel& model_;
   const HttpOptions options_;
   Clock& clock_;
+  CodecThread codec_{kCodecTasksMax};
 };
 
 Response HttpFrontEnd::ready() const {
@@ -129,29 +153,53 @@ void HttpFrontEnd::finish(const Request& request, Response response,
   respond(std::move(response));
 }
 
-void HttpFrontEnd::infer(const RequestPtr& request, Responder respond) const {
+void HttpFrontEnd::answer(const Request& request, std::string_view id,
+                          const std::vector<InferOutput>& outputs, const Responder& respond) const {
+  auto response = encode(request, id, outputs);
+  finish(request, response ? std::move(*response) : inference_error(response.error()), respond);
+}
+
+void HttpFrontEnd::infer(const RequestPtr& request, Responder respond) {
   InferContext context{
       .protocol = Protocol::kHttp, .arrived = clock_.mono(), .deadline = request->deadline.at};
-  if (request->client != nullptr)
+  if (request->client != nullptr) {
     context.is_cancelled = [request] { return request->client->is_gone(); };
+  }
+  if (!is_slow_to_decode(*request)) return run(request, std::move(context), std::move(respond));
+  const Status added =
+      codec_.add([this, request, context, respond] { run(request, context, respond); });
+  if (added) return;
+  model_.count_refused(context, added.error());
+  finish(*request, inference_error(added.error()), respond);
+}
+
+void HttpFrontEnd::run(const RequestPtr& request, InferContext context, Responder respond) {
   auto decoded = decode(request);
   if (!decoded) {
     model_.count_refused(context, decoded.error());
     Response response = inference_error(decoded.error());
-    if (request->headers.has("Content-Encoding"))
+    if (request->headers.has("Content-Encoding")) {
       response.headers.add("Accept-Encoding", "gzip, deflate");
+    }
     return finish(*request, std::move(response), respond);
   }
   std::string id = std::move(decoded->id);
   model_.infer(std::move(*decoded), context,
-               [self = shared_from_this(), request, id = std::move(id),
+               [this, request, id = std::move(id),
                 respond = std::move(respond)](Result<std::vector<InferOutput>> outputs) {
-                 auto response = outputs ? self->encode(*request, id, *outputs)
-                                         : Result<Response>(fail(std::move(outputs).error()));
-                 self->finish(*request,
-                              response ? std::move(*response) : inference_error(response.error()),
-                              respond);
+                 done(request, id, std::move(outputs), respond);
                });
+}
+
+/// On the batcher's thread, or where the request was refused.
+void HttpFrontEnd::done(const RequestPtr& request, const std::string& id,
+                        Result<std::vector<InferOutput>> outputs, const Responder& respond) {
+  if (!outputs) return finish(*request, inference_error(outputs.error()), respond);
+  if (!is_slow_to_encode(*request, *outputs)) return answer(*request, id, *outputs, respond);
+  auto held = std::make_shared<std::vector<InferOutput>>(std::move(*outputs));
+  const Status added =
+      codec_.add([this, request, id, held, respond] { answer(*request, id, *held, respond); });
+  if (!added) finish(*request, inference_error(added.error()), respond);
 }
 
 /// A handler that answers on the network thread: none of them blocks.

@@ -17,7 +17,7 @@ struct HttpOptions {
   std::string revision;                   // header Takt-Revision of every answer; empty: none
 };
 
-/// The model must outlive the router's server.
+/// The model must outlive the router, and be stopped before the router dies.
 void register_routes(net::Router& router, ServedModel& model, HttpOptions options, Clock& clock);
 
 /// The protocol's error form: {"error": "message; hint"}.

@@ -243,6 +243,19 @@ TEST_F(LinearServer, foreign_origins_are_refused) {
   EXPECT_EQ(serving->post(kInfer, kOneRow, headers).status, 403);
 }
 
+TEST(InferServer, large_json_bodies_pass_through_the_codec_thread) {
+  InferOptions options = options_for("linear");
+  options.batch_rows_max = 10'000;
+  Serving serving(options);
+  ASSERT_TRUE(serving.server->load([] { return false; }));
+  std::string body = R"({"inputs":[{"name":"x","datatype":"FP32","shape":[10000,4],"data":[0)";
+  for (int i = 1; i < 40'000; ++i) body += ",0";
+  const ClientResponse response = serving.post(LinearServer::kInfer, body + "]}]}");
+  ASSERT_EQ(response.status, 200) << error_of(response);
+  EXPECT_EQ(json_of(response)["outputs"].as_array()[1]["data"].as_array().size(), 30'000U);
+  EXPECT_EQ(serving.post(LinearServer::kInfer, body).status, 400);
+}
+
 TEST_F(LinearServer, metrics_count) {
   serving->post(kInfer, kOneRow);
   const ClientResponse response = serving->get("/metrics");
