@@ -21,25 +21,27 @@ function make_runs({ ago, hex }) {
 const metric_curve = (key, k) => Array.from({ length: 40 }, (_, i) => ({ step: i + 1, value: key.includes('loss') ? 2.2 * Math.exp(-(i + 1) / (7 + (k % 5))) + 0.05 + (k % 5) * 0.01 + Math.sin(i * 3 + k) * 0.01 : 0.985 - (k % 5) * 0.003 - 0.5 * Math.exp(-(i + 1) / (4 + (k % 4))) + Math.sin(i * 5 + k) * 0.002 }))
 
 const service = ({ ago }) => ({
-  name: 'digits', state: 'ready', revisions: [
-    { number: 14, model: 'model/digits@8', state: 'ready', share: 5, ready_replicas: 1, wanted_replicas: 1, created_at: ago(14), created_by: 'pipeline digits-line #42' },
-    { number: 13, model: 'model/digits@7', state: 'ready', share: 95, ready_replicas: 2, wanted_replicas: 2, created_at: ago(4320), created_by: 'maya' },
-    { number: 12, model: 'model/digits@5', state: 'retired', share: 0, ready_replicas: 0, wanted_replicas: 0, created_at: ago(9000), created_by: 'maya' },
+  name: 'digits', state: 'canary', reason: '', warnings: [], model: 'digits@7', replicas_wanted: 2, spec: { model: 'digits@production' }, created_by: 'maya',
+  revisions: [
+    { number: 14, ref: 'revision/digits/14', model: 'digits@8', state: 'ready', share: 5, ready_replicas: 1, replicas: 1, reason: '', role: 'candidate', created_at: ago(14), created_by: 'lin' },
+    { number: 13, ref: 'revision/digits/13', model: 'digits@7', state: 'ready', share: 95, ready_replicas: 2, replicas: 2, reason: '', role: 'stable', created_at: ago(4320), created_by: 'maya' },
+    { number: 12, ref: 'revision/digits/12', model: 'digits@5', state: 'stopped', share: 0, ready_replicas: 0, replicas: 0, reason: '', role: 'none', created_at: ago(9000), created_by: 'maya' },
   ],
   replicas: [
-    { name: 'digits-13-a', revision: 13, state: 'ready', job: 290, started_at: ago(4320), restarts: 0, endpoint: '127.0.0.1:41001' },
-    { name: 'digits-13-b', revision: 13, state: 'ready', job: 291, started_at: ago(4320), restarts: 1, endpoint: '127.0.0.1:41003' },
-    { name: 'digits-14-a', revision: 14, state: 'ready', job: 314, started_at: ago(14), restarts: 0, endpoint: '127.0.0.1:41005' },
+    { name: 'digits-13-a', revision: 13, index: 0, state: 'ready', job: 290, started_at: ago(4320), restarts: 0, endpoint: '127.0.0.1:41001', reason: '' },
+    { name: 'digits-13-b', revision: 13, index: 1, state: 'ready', job: 291, started_at: ago(4320), restarts: 1, endpoint: '127.0.0.1:41003', reason: '' },
+    { name: 'digits-14-a', revision: 14, index: 0, state: 'ready', job: 314, started_at: ago(14), restarts: 0, endpoint: '127.0.0.1:41005', reason: '' },
   ],
-  canary: { revision: 14, started_at: ago(14) }, url: 'http://127.0.0.1:8000', warnings: [], updated_at: ago(14),
+  decisions: [{ at: ago(13), by: 'lin', verb: 'traffic.changed', text: 'canary r14 gets 5 %' }, { at: ago(13.2), by: 'server', verb: 'revision.ready', text: 'r14 is ready after 3.2 s' }, { at: ago(4320), by: 'maya', verb: 'traffic.changed', text: 'r13 promoted to 100 %' }],
+  canary: { revision: 14, share: 5, started_at: ago(14) }, url: 'http://127.0.0.1:8000/v2/models/digits/infer', grpc: '127.0.0.1:8001', updated_at: ago(14),
 })
 function metrics() {
-  const now = Math.floor(Date.now() / 1000)
-  const x = Array.from({ length: 90 }, (_, i) => now - (90 - i) * 20)
+  const now = Date.now()
   const wave = (i, k) => Math.sin(i * 1.7 + k) + Math.sin(i * 0.6 + k * 2)
-  return { x, revisions: [
-    { revision: 13, requests_per_s: x.map((_, i) => 290 + wave(i, 1) * 8), error_share: x.map((_, i) => (i % 17 === 3 ? 0.0006 : 0.00014)), p50_ms: x.map((_, i) => 1.1 + wave(i, 3) * 0.02), p99_ms: x.map((_, i) => 3.9 + wave(i, 2) * 0.2) },
-    { revision: 14, requests_per_s: x.map((_, i) => (i < 48 ? null : 15 + wave(i, 5) * 0.8)), error_share: x.map((_, i) => (i < 48 ? null : i % 13 === 5 ? 0.0005 : 0.0001)), p50_ms: x.map((_, i) => (i < 48 ? null : 1.12 + wave(i, 8) * 0.02)), p99_ms: x.map((_, i) => (i < 48 ? null : 3.8 + wave(i, 9) * 0.25 + (i < 51 ? 1.2 : 0))) },
+  const points = (from, rate, k) => Array.from({ length: 90 }, (_, i) => i).filter((i) => i >= from).map((i) => ({ at: new Date(now - (90 - i) * 20_000).toISOString(), requests: Math.round((rate + wave(i, k) * rate * 0.03) * 20), errors: i % 17 === 3 ? 3 : i % 3 === 0 ? 1 : 0, p50_ms: 1.1 + wave(i, k + 2) * 0.02, p99_ms: 3.9 + wave(i, k + 1) * 0.2 }))
+  return { bucket_ms: 20_000, revisions: [
+    { number: 13, points: points(0, 290, 1), totals: { requests: 521_214, errors: 73, p50_ms: 1.1, p99_ms: 3.9 } },
+    { number: 14, points: points(48, 15, 5), totals: { requests: 12_714, errors: 2, p50_ms: 1.12, p99_ms: 3.8 } },
   ] }
 }
 

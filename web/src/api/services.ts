@@ -2,50 +2,26 @@
 // Services as the pages need them; what the wire calls otherwise is turned here.
 import { queryOptions } from '@tanstack/react-query'
 import { get, path, post, request, type Page } from './client'
+import type { components } from './generated/services'
 
-export interface Revision {
-  number: number
-  /** Reference of the model version. */
-  model: string
-  state: string
-  reason?: string
-  share: number
-  ready_replicas: number
-  wanted_replicas: number
-  created_at: string
-  created_by: string
-}
+type Wire = components['schemas']
+export type Replica = NonNullable<Wire['Service']['replicas']>[number]
+export type Decision = Wire['Decision']
+export type Totals = Wire['Totals']
 
-export interface Replica {
-  name: string
-  revision: number
-  state: string
-  reason?: string
-  job?: number
-  started_at?: string
-  restarts?: number
-  endpoint?: string
-}
+/** As the wire has it, but with the model as a reference (model/NAME@N). */
+export type Revision = Wire['Revision']
 
-export interface Service {
-  name: string
-  state: string
-  reason?: string
-  revisions: Revision[]
-  replicas: Replica[]
-  canary?: { revision: number; started_at?: string }
-  url?: string
-  warnings: string[]
-  updated_at: string
-}
+export type Service = Omit<Wire['Service'], 'replicas'> & { replicas: Replica[] }
 
-export type TaktRange = '30m' | '3h' | '24h'
+export type TaktRange = '30m' | '15m' | '5m'
 
 export interface ServiceMetrics {
-  /** Unix seconds. */
+  /** Unix seconds, the ends of whole buckets that any revision has. */
   x: number[]
   revisions: {
     revision: number
+    totals: Totals
     requests_per_s: (number | null)[]
     error_share: (number | null)[]
     p50_ms: (number | null)[]
@@ -53,31 +29,63 @@ export interface ServiceMetrics {
   }[]
 }
 
+function to_service(wire: Wire['Service']): Service {
+  return {
+    ...wire,
+    replicas: wire.replicas ?? [],
+    revisions: wire.revisions.map((revision) => ({ ...revision, model: revision.model.startsWith('model/') ? revision.model : `model/${revision.model}` })),
+  }
+}
+
+/** One axis for all revisions; a bucket that a revision does not have is a gap. */
+export function to_metrics(wire: Wire['ServiceMetrics']): ServiceMetrics {
+  const seconds = wire.bucket_ms / 1000
+  const x = [...new Set(wire.revisions.flatMap((item) => item.points.map((point) => Date.parse(point.at) / 1000)))].sort((a, b) => a - b)
+  return {
+    x,
+    revisions: wire.revisions.map((item) => {
+      const by_time = new Map(item.points.map((point) => [Date.parse(point.at) / 1000, point]))
+      const row = (pick: (point: (typeof item.points)[number]) => number | null) => x.map((time) => {
+        const point = by_time.get(time)
+        return point ? pick(point) : null
+      })
+      return {
+        revision: item.number,
+        totals: item.totals,
+        requests_per_s: row((point) => point.requests / seconds),
+        error_share: row((point) => (point.requests > 0 ? point.errors / point.requests : null)),
+        p50_ms: row((point) => point.p50_ms ?? null),
+        p99_ms: row((point) => point.p99_ms ?? null),
+      }
+    }),
+  }
+}
+
 export const services_query = (project: string) =>
   queryOptions({
     queryKey: ['services', project, 'list'],
-    queryFn: async ({ signal }) => (await get<Page<Service>>('/api/v1/services', { project }, signal)).items,
+    queryFn: async ({ signal }) => (await get<Page<Wire['Service']>>('/api/v1/services', { project }, signal)).items.map(to_service),
   })
 
 export const service_query = (project: string, name: string) =>
   queryOptions({
     queryKey: ['services', project, 'one', name],
-    queryFn: ({ signal }) => get<Service>(path`/api/v1/services/${name}`, { project }, signal),
+    queryFn: async ({ signal }) => to_service(await get<Wire['Service']>(path`/api/v1/services/${name}`, { project }, signal)),
     refetchInterval: 5000,
   })
 
 export const service_metrics_query = (project: string, name: string, range: TaktRange) =>
   queryOptions({
     queryKey: ['services', project, 'metrics', name, range],
-    queryFn: ({ signal }) => get<ServiceMetrics>(path`/api/v1/services/${name}/metrics`, { project, range }, signal),
+    queryFn: async ({ signal }) => to_metrics(await get<Wire['ServiceMetrics']>(path`/api/v1/services/${name}/metrics`, { project, range }, signal)),
     refetchInterval: 5000,
     placeholderData: (before) => before,
   })
 
-const act = (project: string, name: string, verb: string, body: unknown = {}) => post<Service>(path`/api/v1/services/${name}/` + verb, { project }, body)
+const act = (project: string, name: string, verb: string, body: unknown = {}) => post<Wire['Service']>(path`/api/v1/services/${name}/` + verb, { project }, body)
 
 export const start_canary = (project: string, name: string, model: string, share: number) => act(project, name, 'canary', { model, share })
-export const set_share = (project: string, name: string, share: number) => request<Service>('PATCH', path`/api/v1/services/${name}/traffic`, { project }, { share })
+export const set_share = (project: string, name: string, share: number) => request<Wire['Service']>('PATCH', path`/api/v1/services/${name}/traffic`, { project }, { share })
 export const promote_canary = (project: string, name: string) => act(project, name, 'promote')
 export const abort_canary = (project: string, name: string) => act(project, name, 'abort')
 export const roll_back = (project: string, name: string) => act(project, name, 'rollback')
@@ -87,9 +95,8 @@ export function canary_of(service: Service): Revision | undefined {
   return service.canary ? service.revisions.find((revision) => revision.number === service.canary!.revision) : undefined
 }
 
-/** The revision with most traffic that is not the canary. */
 export function stable_of(service: Service): Revision | undefined {
-  return service.revisions.filter((revision) => revision.number !== service.canary?.revision && revision.share > 0).sort((a, b) => b.share - a.share)[0]
+  return service.revisions.find((revision) => revision.role === 'stable')
 }
 
 /** Requests per second by revision in the newest whole bucket. */

@@ -8,7 +8,7 @@ const glyph_of_state: Record<string, GlyphName> = {
   approved: 'ok', go: 'ok', promoted: 'ok', serving: 'ok', healthy: 'ok', ok: 'ok', allowed: 'ok', active: 'ok',
   running: 'run', logging: 'run', starting: 'run', warming: 'run', deploying: 'run', restoring: 'run', will_run: 'run',
   canary: 'run', stopping: 'run', cancelling: 'run', placed: 'run', draining: 'run',
-  waiting: 'wait', queued: 'wait', pending: 'idle', scheduled: 'wait', retrying: 'wait', backing_off: 'wait', blocked: 'wait',
+  waiting: 'wait', queued: 'wait', pending: 'idle', scheduled: 'wait', retrying: 'wait', backing_off: 'wait', backoff: 'warn', blocked: 'wait',
   approval: 'person', waiting_approval: 'person', awaiting_approval: 'person', waits_for_approval: 'person',
   degraded: 'warn', warning: 'warn', near_limit: 'warn', stale: 'lost', lost: 'lost', unknown: 'lost', unreachable: 'lost',
   failed: 'bad', refused: 'bad', rejected: 'bad', broken: 'bad', error: 'bad', denied: 'bad', killed: 'bad', timed_out: 'bad',

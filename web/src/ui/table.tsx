@@ -56,7 +56,7 @@ export function DataTable<T>(props: Props<T>) {
           {props.group_head}
           <tr>
             {props.columns.map((column) => (
-              <Head key={column.id} column={column} sort={props.sort} onSort={props.onSort} />
+              <Head key={column.id} column={column} sort={props.sort} onSort={props.onSort && ((by) => { hold(false); props.onSort?.(by) })} />
             ))}
           </tr>
         </thead>

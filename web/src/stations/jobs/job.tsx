@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
 import { job_query, type Job } from '../../api/jobs'
+import { why_query } from '../../api/spine'
 import { useBase, usePage, useProject } from '../../app/context'
 import { useText } from '../../i18n'
 import { useFormat, to_ms } from '../../lib/format'
@@ -11,7 +12,7 @@ import { useNow } from '../../lib/now'
 import { parse_duration_ms } from '../../lib/units'
 import { path_of_ref, short_ref, useParams_of_url } from '../../lib/url'
 import { is_ended, StatusPill } from '../../ui/status'
-import { Button, Crumbs, Digest, Facts, Head, Meter, Panel, Time } from '../../ui/parts'
+import { Button, Copy, Crumbs, Digest, Facts, Head, Meter, Panel, Time } from '../../ui/parts'
 import { Dialog } from '../../ui/dialog'
 import { Loaded } from '../../ui/states'
 import { LineageStrip, type Stop } from '../../ui/strip'
@@ -57,7 +58,7 @@ export default function JobPage() {
             <>
               <JobHead job={item} onOpen={set_open} />
               <JobStrip job={item} />
-              <WhyPanel job={item} />
+              <WhyPanel job={item} reason={item.state === 'waiting' && <Blockers job={item} />} />
               <div className="jb">
                 {latest > 0 ? <LogPanel key={attempt} job={item} attempt={Math.min(attempt, latest)} /> : <Panel title={t('log')}><p className="f">{t('log.not_started')}</p></Panel>}
                 <JobFacts job={item} attempt={Math.min(attempt, latest)} onSpec={() => set_open('spec')} />
@@ -96,6 +97,30 @@ function JobHead({ job, onOpen }: { job: Job; onOpen: (what: 'cancel' | 'clone')
       <Button onClick={() => onOpen('clone')}>{t('job.clone')}</Button>
       {!is_ended(job.state) && <Button kind="danger" onClick={() => onOpen('cancel')}>{t('job.cancel_more')}</Button>}
     </Head>
+  )
+}
+
+/** Every further line that takt gives for a waiting job, and the commands that help. */
+function Blockers({ job }: { job: Job }) {
+  const project = useProject()
+  const why = useQuery(why_query(project, job.ref, 1))
+  const lines = (why.data?.lines ?? []).filter((line) => line !== job.reason)
+  return (
+    <>
+      {lines.length > 0 && (
+        <ul className="blockers">
+          {lines.map((line) => (
+            <li key={line}>{line}</li>
+          ))}
+        </ul>
+      )}
+      {(why.data?.next ?? []).map((step) => (
+        <div className="run1" key={step}>
+          <span className="grow">{step}</span>
+          <Copy text={step} />
+        </div>
+      ))}
+    </>
   )
 }
 

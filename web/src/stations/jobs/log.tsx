@@ -155,8 +155,8 @@ export function LogPanel({ job, attempt }: { job: Job; attempt: number }) {
     navigate(`${location.pathname}${location.search}#L${range[0]}${range[1] > range[0] ? `-${range[1]}` : ''}`, { replace: true })
   }
   const items = virtualizer.getVirtualItems()
-  const first = shown[items[0]?.index ?? 0]
-  const last = shown[items[items.length - 1]?.index ?? 0]
+  const first = shown[virtualizer.range?.startIndex ?? 0]
+  const last = shown[Math.min(shown.length - 1, virtualizer.range?.endIndex ?? 0)]
   const unseen = Math.max(0, log.total - seen.current)
 
   return (

@@ -8,8 +8,8 @@ import { events_query, line_query } from '../../api/spine'
 import { useBase, usePage, useProject, useSession } from '../../app/context'
 import { useText } from '../../i18n'
 import { useFormat } from '../../lib/format'
-import { parse_ref, one_of, path_of_ref, short_ref, useParams_of_url } from '../../lib/url'
-import { useEventSentence } from '../../lib/events'
+import { one_of, path_of_ref, short_ref, useParams_of_url } from '../../lib/url'
+import { useVerbWord } from '../../lib/events'
 import { Glyph, Icon } from '../../ui/icon'
 import { glyph_of, StatusPill, StatusText } from '../../ui/status'
 import { Button, Copy, Crumbs, Head, Panel, Time } from '../../ui/parts'
@@ -32,7 +32,7 @@ export default function ServicePage() {
   const { name: raw = '' } = useParams<{ name: string }>()
   const name = decodeURIComponent(raw)
   const [params, set_params] = useParams_of_url()
-  const range = one_of(params.get('range'), ['30m', '3h', '24h'])
+  const range = one_of(params.get('range'), ['30m', '15m', '5m'])
   const service = useQuery(service_query(project, name))
   const metrics = useQuery(service_metrics_query(project, name, range))
   const events = useQuery(events_query(project, `service/${name}`, 50))
@@ -74,7 +74,7 @@ export default function ServicePage() {
             )}
             <div className="r3">
               <Replicas service={item} />
-              <Decisions name={name} events={events} />
+              <Decisions service={item} />
             </div>
             {item.revisions.length > 0 && <Revisions service={item} />}
             {open === 'canary' && <CanaryDialog service={item} onClose={() => set_open(undefined)} />}
@@ -93,7 +93,7 @@ function ServiceHead({ service, stable, canary, locked, onOpen }: { service: Ser
   const waits = line.data?.stops.find((stop) => stop.kind === 'approval' && stop.text.includes(service.name))
   const to = waits && path_of_ref(project, waits.subject)
   const lock = locked ? t('service.denied') : undefined
-  const url = `POST ${service.url ?? ''}/v2/models/${service.name}/infer`
+  const url = service.url ?? ''
   return (
     <Head
       title={service.name}
@@ -101,7 +101,7 @@ function ServiceHead({ service, stable, canary, locked, onOpen }: { service: Ser
         <>
           <StatusPill state={service.state} />
           {waits && to && <Link href={to} className="pill violet"><Glyph name="person" size={14} />{t('service.waits')}</Link>}
-          <span className="ep mono hm" lang="en">{url}<Copy text={url.replace(/^POST /, '')} /></span>
+          {url && <span className="ep mono hm" lang="en">POST {url}<Copy text={url} /></span>}
         </>
       }
     >
@@ -143,19 +143,15 @@ function Act({ what, service, stable, canary, onClose }: { what: Exclude<Open, '
 function SideBySide({ metrics, stable, canary }: { metrics: ServiceMetrics | undefined; stable: Revision | undefined; canary: Revision | undefined }) {
   const { t } = useText()
   const format = useFormat()
-  const mean = (number: number | undefined, pick: (item: ServiceMetrics['revisions'][number]) => (number | null)[]) => {
-    const item = metrics?.revisions.find((entry) => entry.revision === number)
-    const known = item ? pick(item).map((value, index) => [value, item.requests_per_s[index] ?? 0] as const).filter((pair): pair is readonly [number, number] => pair[0] !== null && pair[1] > 0) : []
-    const mass = known.reduce((sum, [, weight]) => sum + weight, 0)
-    return mass > 0 ? known.reduce((sum, [value, weight]) => sum + value * weight, 0) / mass : undefined
-  }
+  const totals = (number: number | undefined) => metrics?.revisions.find((entry) => entry.revision === number)?.totals
   const rate = (number: number | undefined) => metrics && number !== undefined ? rates_of(metrics).get(number) : undefined
-  const ms = (value: number | undefined) => (value === undefined ? '–' : `${format.number(value, value < 10 ? 2 : 0)} ms`)
+  const ms = (value: number | null | undefined) => (value === undefined || value === null ? '–' : `${format.number(value, value < 10 ? 2 : 0)} ms`)
   const rows: [string, (number: number | undefined) => string][] = [
     [t('signals.requests'), (number) => format.number(rate(number), 1)],
-    [t('side.errors'), (number) => format.percent(mean(number, (item) => item.error_share), 3)],
-    [t('side.p50'), (number) => ms(mean(number, (item) => item.p50_ms))],
-    [t('side.p99'), (number) => ms(mean(number, (item) => item.p99_ms))],
+    [t('side.requests'), (number) => format.number(totals(number)?.requests)],
+    [t('side.errors'), (number) => { const all = totals(number); return all && all.requests > 0 ? format.percent(all.errors / all.requests, 3) : '–' }],
+    [t('side.p50'), (number) => ms(totals(number)?.p50_ms)],
+    [t('side.p99'), (number) => ms(totals(number)?.p99_ms)],
   ]
   return (
     <Panel title={canary ? t('side.title') : t('side.now')} sub={t('side.sub')}>
@@ -198,8 +194,8 @@ function Replicas({ service }: { service: Service }) {
                   <td>r{replica.revision}</td>
                   <td><StatusText state={replica.state} />{replica.reason && <span className="f"> {replica.reason}</span>}</td>
                   <td>{replica.job ? <Link href={`${base}/jobs/${replica.job}`}>{replica.job}</Link> : '–'}</td>
-                  <td className="mono m">{replica.endpoint ?? '–'}</td>
-                  <td className="r num">{replica.restarts ?? 0}</td>
+                  <td className="mono m">{replica.endpoint || '–'}</td>
+                  <td className="r num">{replica.restarts}</td>
                   <td className="r num m"><Time at={replica.started_at} form="age" /></td>
                 </tr>
               ))}
@@ -211,19 +207,18 @@ function Replicas({ service }: { service: Service }) {
   )
 }
 
-function Decisions({ name, events }: { name: string; events: ReturnType<typeof useQuery<{ items: import('../../api/spine').TaktEvent[] }>> }) {
+function Decisions({ service }: { service: Service }) {
   const { t } = useText()
   const base = useBase()
-  const sentence = useEventSentence()
-  const items = (events.data?.items ?? []).filter((event) => parse_ref(event.subject).name === name).slice(0, 8)
+  const say = useVerbWord()
   return (
-    <Panel title={t('decisions')} side={<Link href={`${base}/events?subject=service/${encodeURIComponent(name)}`}>{t('all')}</Link>}>
-      {events.isError ? <Failure what={t('events.error')} error={events.error} /> : items.length === 0 ? <p className="f">{t('decisions.none')}</p> : (
+    <Panel title={t('decisions')} side={<Link href={`${base}/events?subject=service/${encodeURIComponent(service.name)}`}>{t('all')}</Link>}>
+      {service.decisions.length === 0 ? <p className="f">{t('decisions.none')}</p> : (
         <ul className="dl">
-          {items.map((event) => (
-            <li key={event.sequence}>
-              <span className="mono f"><Time at={event.time_at} form="clock" /></span>
-              <span>{sentence(event)} <span className="f">{event.actor}</span></span>
+          {service.decisions.slice(0, 8).map((decision, index) => (
+            <li key={index}>
+              <span className="mono f"><Time at={decision.at} form="clock" /></span>
+              <span title={decision.verb}>{decision.text || say(decision.verb)} <span className="f">{decision.by}</span></span>
             </li>
           ))}
         </ul>
@@ -250,7 +245,7 @@ function Revisions({ service }: { service: Service }) {
                   <td>{to ? <Link href={to}>{short_ref(revision.model)}</Link> : revision.model}</td>
                   <td><StatusText state={revision.state} />{revision.reason && <span className="f"> {revision.reason}</span>}</td>
                   <td className="r num">{format.number(revision.share, 1)}%</td>
-                  <td className="r num">{t('replicas.n', { ready: revision.ready_replicas, all: revision.wanted_replicas })}</td>
+                  <td className="r num">{t('replicas.n', { ready: revision.ready_replicas, all: revision.replicas })}</td>
                   <td className="m">{revision.created_by}</td>
                   <td className="r m"><Time at={revision.created_at} /></td>
                 </tr>

@@ -56,7 +56,7 @@ export function Signals({ metrics, stable, canary, range, events, onRange }: {
         </span>
         <span className="side">
           {x[index] !== undefined && <span className="f num hm">{t('signals.at', { time: format.clock(x[index] * 1000) })}</span>}
-          <Segments label={t('range')} value={range} onChange={onRange} options={[['30m', t('range.30m')], ['3h', t('range.3h')], ['24h', t('range.24h')]]} />
+          <Segments label={t('range')} value={range} onChange={onRange} options={[['5m', t('range.5m')], ['15m', t('range.15m')], ['30m', t('range.30m')]]} />
         </span>
       </div>
       {shown.length === 0 ? (

@@ -55,7 +55,7 @@ export function TrafficPanel({ service, stable, canary, rates, pending, onPendin
   }
   const checks: { glyph: GlyphName; text: string }[] = canary
     ? [
-        { glyph: canary.ready_replicas > 0 ? 'ok' : 'bad', text: t('traffic.check.ready', { revision: `r${canary.number}`, ready: canary.ready_replicas, all: canary.wanted_replicas }) },
+        { glyph: canary.ready_replicas > 0 ? 'ok' : 'bad', text: t('traffic.check.ready', { revision: `r${canary.number}`, ready: canary.ready_replicas, all: canary.replicas }) },
         ...(total > 0 && pending !== undefined && pending !== now ? [{ glyph: 'ok' as const, text: t('traffic.check.rate', { revision: `r${canary.number}`, rate: format.number((total * next) / 100, 1) }) }] : []),
         ...(next === 100 && stable ? [{ glyph: 'ok' as const, text: t('traffic.check.kept', { revision: `r${stable.number}` }) }] : []),
         ...(next > 0 && canary.ready_replicas < 2 ? [{ glyph: 'warn' as const, text: t('traffic.check.single', { revision: `r${canary.number}` }) }] : []),
