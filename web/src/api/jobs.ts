@@ -19,6 +19,7 @@ export const job_query = (project: string, number: string) =>
   queryOptions({
     queryKey: ['jobs', project, 'one', number],
     queryFn: ({ signal }) => get<Job>(path`/api/v1/jobs/${number}`, { project }, signal),
+    refetchInterval: (query) => (query.state.data?.state === 'running' ? 5000 : false),
   })
 
 export const capacity_query = (project: string) =>

@@ -51,6 +51,8 @@ export const run_query = (project: string, id: string) =>
   queryOptions({
     queryKey: ['runs', project, 'one', id],
     queryFn: ({ signal }) => get<RunDetail>(path`/api/v1/runs/${id}`, { project }, signal),
+    // Points are data, not events: a run that logs is asked again.
+    refetchInterval: (query) => (query.state.data?.status === 'running' ? 3000 : false),
   })
 
 /** Metric names may hold slashes, which stand unencoded in the path. */

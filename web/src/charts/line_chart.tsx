@@ -83,6 +83,9 @@ export function LineChart(props: ChartProps) {
     plot.current?.setData(data_of(props))
   }, [props.x, props.series])
 
+  const notes = JSON.stringify([props.marks, props.rules])
+  useEffect(() => plot.current?.redraw(), [notes])
+
   const at_x = at === null ? undefined : props.x[at]
   const say_x = (value: number) => (props.time ? format.clock(value * 1000) : `${props.x_word ?? ''} ${format.number(value)}`.trim())
   const tip = at === null || at_x === undefined ? undefined : props.series

@@ -131,13 +131,15 @@ export function Tabs<T extends string>({ options, value, onChange, label }: {
   )
 }
 
+const day_ms = 86_400_000
+
 /** A time in few words, with the full one on hover. */
 export function Time({ at, form = 'ago' }: { at: string | number | null | undefined; form?: 'ago' | 'clock' | 'hour' | 'age' }) {
   const format = useFormat()
   const now = useNow()
   const ms = to_ms(at)
   if (ms === undefined) return <span className="f">–</span>
-  const text = form === 'clock' ? format.clock(ms) : form === 'hour' ? format.hour(ms) : form === 'age' ? format.span(now - ms) : format.ago(ms, now)
+  const text = form === 'clock' && now - ms < day_ms ? format.clock(ms) : form === 'hour' ? format.hour(ms) : form === 'age' ? format.span(now - ms) : format.ago(ms, now)
   return (
     <time dateTime={new Date(ms).toISOString()} title={format.absolute(ms)} className="nw">
       {text}

@@ -61,6 +61,7 @@ export default function RunsPage() {
     getNextPageParam: (last) => last.next_page_token || undefined,
     placeholderData: keepPreviousData,
     retry: false,
+    refetchInterval: (query) => (query.state.data?.pages.some((page) => page.items.some((run) => run.status === 'running')) ? 5000 : false),
   })
   const rows = useMemo(() => runs.data?.pages.flatMap((page) => page.items) ?? [], [runs.data])
   const base_query = useQuery({ ...run_query(project, base_id ?? ''), enabled: base_id !== undefined })
