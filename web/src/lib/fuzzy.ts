@@ -15,7 +15,8 @@ export function find_in(name: string, query: string): Match | undefined {
     const begins = whole === 0 || /[\s@/#._-]/.test(text[whole - 1] ?? '')
     return { score: 100 + (begins ? 50 : 0) - whole - text.length / 100, marks: [...letters].map((_, index) => whole + index) }
   }
-  if (/[^\x00-\x7f]/.test(letters)) return undefined
+  // Scattered letters are found in any sentence: only names are worth it.
+  if (/[^\x00-\x7f]/.test(letters) || text.length > 48) return undefined
   const marks: number[] = []
   let score = 0
   let at = -1

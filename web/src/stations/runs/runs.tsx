@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs: table first, curves on demand, both on one page, all of it in the URL.
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { ApiError } from '../../api/client'
 import { experiments_query, load_runs, metric_of, run_columns_query, run_query, type Run, type RunColumn } from '../../api/runs'
@@ -63,7 +63,11 @@ export default function RunsPage() {
     retry: false,
     refetchInterval: (query) => (query.state.data?.pages.some((page) => page.items.some((run) => run.status === 'running')) ? 5000 : false),
   })
-  const rows = useMemo(() => runs.data?.pages.flatMap((page) => page.items) ?? [], [runs.data])
+  const answered = useMemo(() => runs.data?.pages.flatMap((page) => page.items), [runs.data])
+  // A filter that cannot be read leaves the last answer on the page.
+  const kept = useRef<Run[]>(undefined)
+  if (answered) kept.current = answered
+  const rows = answered ?? kept.current ?? []
   const base_query = useQuery({ ...run_query(project, base_id ?? ''), enabled: base_id !== undefined })
   const base_run = base_id ? (rows.find((run) => run.id === base_id) ?? base_query.data) : undefined
   const shown = base_run ? [base_run, ...rows.filter((run) => run.id !== base_run.id)] : rows
@@ -120,7 +124,7 @@ export default function RunsPage() {
       </div>
       {runs.isError && !filter_error && !runs.data ? (
         <section className="panel"><Failure what={t('runs.error')} error={runs.error} retry={() => void runs.refetch()} /></section>
-      ) : !runs.data ? (
+      ) : !runs.data && !kept.current ? (
         <section className="panel">{filter_error ? <p className="pb f">{t('runs.fix_filter')}</p> : <Skeleton rows={8} />}</section>
       ) : rows.length === 0 ? (
         <section className="panel">

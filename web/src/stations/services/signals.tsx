@@ -43,7 +43,7 @@ export function Signals({ metrics, stable, canary, range, events, onRange }: {
     shown.map((item) => <b key={item.revision} style={{ color: `var(${look(item.revision)})` }}>{say(pick(item)[index])}</b>)
   const say_ms = (value: number | null | undefined) => (value === null || value === undefined ? '–' : `${format.fixed(value, value < 10 ? 1 : 0)} ms`)
   const say_rate = (value: number | null | undefined) => format.number(value, 1)
-  const say_share = (value: number | null | undefined) => format.percent(value, 2)
+  const say_share = (value: number | null | undefined) => format.percent(value, 3)
   const last = (pick: (item: ServiceMetrics['revisions'][number]) => (number | null)[], say: (value: number | null | undefined) => string) =>
     t('signals.summary', { range: t(`range.${range}`), values: shown.map((item) => `r${item.revision} ${say([...pick(item)].reverse().find((value) => value !== null))}`).join(', ') || '–' })
   const common = { x, time: true, zero: true, height: 150, sync: 'service', marks, onCursor: set_at } as const
