@@ -190,103 +190,180 @@ class DataReader {
   std::string bytes_;
 };
 
-/// Copies the text field `key` of `object`; false when it is absent.
-Result<bool> read_text_field(json::object& object, std::string_view key, std::string& out) {
-  json::value value;
-  const auto found = object.find_field_unordered(key).get(value);
-  if (found == simdjson::NO_SUCH_FIELD) return false;
-  if (found != simdjson::SUCCESS) return syntax_error(found);
+// Objects are only ever walked once, forward: simdjson's look-ups by name are undefined behaviour
+// on some malformed texts (found by fuzzing with 3.12).
+
+Status read_text_field(json::value value, std::string_view key, std::string& out) {
   std::string_view text;
-  if (value.get_string().get(text))
+  if (value.get_string().get(text)) {
     return bad_json("field '" + std::string(key) + "' must be a string");
+  }
   out = text;
-  return true;
+  return {};
 }
 
-Result<Shape> read_shape(json::object& input) {
-  json::value value;
-  const auto found = input.find_field_unordered("shape").get(value);
-  if (found == simdjson::NO_SUCH_FIELD) return bad_json("field 'shape' is missing");
-  if (found != simdjson::SUCCESS) return syntax_error(found);
+Status read_shape(json::value value, Shape& shape) {
   json::array array;
   if (value.get_array().get(array)) return bad_json("field 'shape' must be an array of integers");
-  Shape shape;
   for (auto item : array) {
     std::int64_t size = 0;
     if (item.get_int64().get(size)) return bad_json("field 'shape' must be an array of integers");
-    if (shape.size() == kRankMax)
+    if (shape.size() == kRankMax) {
       return bad_json("field 'shape' has more than " + std::to_string(kRankMax) + " dimensions");
+    }
     shape.push_back(size);
   }
-  return shape;
+  return {};
 }
 
 std::unexpected<Error> no_shared_memory() {
   return bad_json("parameter 'shared_memory_region' is not supported",
-                  "send the tensor in the body; the server's metadata lists the extensions it has");
+                  "send the tensor in the body; the server's metadata lists its extensions");
 }
 
-/// The input's parameters; only binary_data_size means something here.
-Status read_input_parameters(json::object& input, NamedTensor& out) {
-  json::object parameters;
-  const auto found = input.find_field_unordered("parameters").get_object().get(parameters);
-  if (found == simdjson::NO_SUCH_FIELD) return {};
-  if (found != simdjson::SUCCESS) return bad_json("field 'parameters' must be an object");
-  for (auto item : parameters) {
-    json::field field;
-    if (const auto error = std::move(item).get(field)) return syntax_error(error);
-    std::string_view key;
-    if (const auto error = field.unescaped_key().get(key)) return syntax_error(error);
-    if (key == "shared_memory_region") return no_shared_memory();
-    if (key != "binary_data_size") continue;
-    std::uint64_t size = 0;
-    if (field.value().get_uint64().get(size))
-      return bad_json("parameter 'binary_data_size' must be a count of bytes");
-    out.binary_bytes = size;
+/// Reads one object of `inputs`. Its fields may come in any order: data that comes before its type
+/// and shape is kept as text and parsed at the end.
+class InputReader {
+ public:
+  InputReader(std::size_t json_size, NamedTensor& out) : json_size_(json_size), out_(out) {}
+
+  Status read(json::object object) {
+    for (auto item : object) {
+      json::field field;
+      if (const auto error = std::move(item).get(field)) return syntax_error(error);
+      std::string_view key;
+      if (const auto error = field.unescaped_key().get(key)) return syntax_error(error);
+      TAKT_RETURN_IF_ERROR(read_field(key, field.value()));
+    }
+    return finish();
   }
-  return {};
-}
 
-Status read_data(json::object& input, std::size_t json_size, NamedTensor& out) {
-  json::value value;
-  const auto found = input.find_field_unordered("data").get(value);
-  if (found != simdjson::SUCCESS && found != simdjson::NO_SUCH_FIELD) return syntax_error(found);
-  if ((found == simdjson::SUCCESS) == out.binary_bytes.has_value())
-    return bad_json(out.binary_bytes
-                        ? "both 'data' and 'binary_data_size' are given, exactly one is expected"
-                        : "neither 'data' nor 'binary_data_size' is given, one is expected");
-  TAKT_ASSIGN(const std::int64_t count, count_elements(out.tensor.shape));
-  if (out.binary_bytes) return {};
-  json::array array;
-  if (value.get_array().get(array)) return bad_json("field 'data' must be an array");
-  DataReader reader(out.tensor.type, count, json_size);
-  Status read = reader.read(array);
-  if (read && reader.elements() != count)
-    read = bad_json(std::to_string(reader.elements()) + " values given");
-  if (!read) {
-    Error error = std::move(read).error();
-    if (error.message.ends_with("values given"))
-      error.message +=
-          ", shape " + shape_text(out.tensor.shape) + " needs " + std::to_string(count);
-    return fail(std::move(error));
+ private:
+  enum Field : unsigned { kName = 1, kType = 2, kShape = 4, kParameters = 8, kData = 16 };
+
+  Status read_field(std::string_view key, json::value value) {
+    const Field field = key == "name"         ? kName
+                        : key == "datatype"   ? kType
+                        : key == "shape"      ? kShape
+                        : key == "parameters" ? kParameters
+                        : key == "data"       ? kData
+                                              : Field{};
+    if (field == Field{}) return {};
+    if (has(field)) return bad_json("field '" + std::string(key) + "' is given twice");
+    seen_ |= field;
+    switch (field) {
+      case kName:
+        return read_text_field(value, key, out_.name);
+      case kType:
+        return read_type(value);
+      case kShape:
+        return read_shape(value, out_.tensor.shape);
+      case kParameters:
+        return read_parameters(value);
+      case kData:
+        return has(kType) && has(kShape) ? read_data(value) : keep_data(value);
+    }
+    return {};
   }
-  out.tensor = Tensor::own(out.tensor.type, std::move(out.tensor.shape), reader.take());
-  return {};
-}
 
-Status read_input(json::object& input, std::size_t json_size, NamedTensor& out) {
-  std::string type;
-  TAKT_ASSIGN(const bool has_type, read_text_field(input, "datatype", type));
-  if (!has_type) return bad_json("field 'datatype' is missing");
-  const auto data_type = find_data_type(type);
-  if (!data_type)
-    return bad_json("datatype '" + type + "' is unknown",
-                    "FP32, INT64, BYTES, ... as the protocol names them");
-  out.tensor.type = *data_type;
-  TAKT_ASSIGN(out.tensor.shape, read_shape(input));
-  TAKT_RETURN_IF_ERROR(read_input_parameters(input, out));
-  return read_data(input, json_size, out);
-}
+  bool has(Field field) const { return (seen_ & field) != 0; }
+
+  Status read_type(json::value value) {
+    std::string name;
+    TAKT_RETURN_IF_ERROR(read_text_field(value, "datatype", name));
+    const auto type = find_data_type(name);
+    if (!type) {
+      return bad_json("datatype '" + name + "' is unknown",
+                      "FP32, INT64, BYTES, ... as the protocol names them");
+    }
+    out_.tensor.type = *type;
+    return {};
+  }
+
+  Status read_parameters(json::value value) {
+    json::object parameters;
+    if (value.get_object().get(parameters)) {
+      return bad_json("field 'parameters' must be an object");
+    }
+    for (auto item : parameters) {
+      json::field field;
+      if (const auto error = std::move(item).get(field)) return syntax_error(error);
+      std::string_view key;
+      if (const auto error = field.unescaped_key().get(key)) return syntax_error(error);
+      if (key == "shared_memory_region") return no_shared_memory();
+      if (key != "binary_data_size") continue;
+      std::uint64_t size = 0;
+      if (field.value().get_uint64().get(size)) {
+        return bad_json("parameter 'binary_data_size' must be a count of bytes");
+      }
+      out_.binary_bytes = size;
+    }
+    return {};
+  }
+
+  Status read_data(json::value value) {
+    json::array array;
+    if (value.get_array().get(array)) return bad_json("field 'data' must be an array");
+    return read_array(array);
+  }
+
+  Status keep_data(json::value value) {
+    if (const auto error = value.raw_json().get(kept_data_)) return syntax_error(error);
+    return {};
+  }
+
+  /// Parses the kept text where it stands: what follows it in the body is its padding.
+  Status read_kept_data() {
+    static thread_local json::parser parser;
+    const simdjson::padded_string_view padded(kept_data_.data(), kept_data_.size(),
+                                              kept_data_.size() + kJsonPadding);
+    json::document document;
+    if (const auto error = parser.iterate(padded).get(document)) return syntax_error(error);
+    json::array array;
+    if (document.get_array().get(array)) return bad_json("field 'data' must be an array");
+    return read_array(array);
+  }
+
+  Status read_array(json::array array) {
+    TAKT_ASSIGN(const std::int64_t count, count_elements(out_.tensor.shape));
+    DataReader reader(out_.tensor.type, count, json_size_);
+    Status read = reader.read(array);
+    if (read && reader.elements() != count) {
+      read = bad_json(std::to_string(reader.elements()) + " values given");
+    }
+    if (!read) {
+      Error error = std::move(read).error();
+      if (error.message.ends_with("values given")) {
+        error.message +=
+            ", shape " + shape_text(out_.tensor.shape) + " needs " + std::to_string(count);
+      }
+      return fail(std::move(error));
+    }
+    out_.tensor = Tensor::own(out_.tensor.type, std::move(out_.tensor.shape), reader.take());
+    return {};
+  }
+
+  Status finish() {
+    if (!has(kName)) return bad_json("field 'name' is missing");
+    if (!has(kType)) return bad_json("field 'datatype' is missing");
+    if (!has(kShape)) return bad_json("field 'shape' is missing");
+    if (has(kData) && out_.binary_bytes) {
+      return bad_json("both 'data' and 'binary_data_size' are given, exactly one is expected");
+    }
+    if (!has(kData) && !out_.binary_bytes) {
+      return bad_json("neither 'data' nor 'binary_data_size' is given, one is expected");
+    }
+    if (out_.binary_bytes) {
+      return count_elements(out_.tensor.shape).transform([](std::int64_t) {});
+    }
+    return kept_data_.empty() ? Status() : read_kept_data();
+  }
+
+  std::size_t json_size_;
+  NamedTensor& out_;
+  unsigned seen_ = 0;
+  std::string_view kept_data_;
+};
 
 Status read_inputs(json::value value, std::size_t json_size, InferRequest& request) {
   json::array array;
@@ -300,19 +377,17 @@ Status read_inputs(json::value value, std::size_t json_size, InferRequest& reque
       return error == simdjson::INCORRECT_TYPE ? bad_json(place + " must be an object")
                                                : syntax_error(error);
     NamedTensor& input = request.inputs.emplace_back();
-    TAKT_ASSIGN(const bool has_name, read_text_field(object, "name", input.name));
-    if (!has_name) return bad_json(place + ": field 'name' is missing");
-    if (Status read = read_input(object, json_size, input); !read)
-      return std::move(read).transform_error(while_("input '" + input.name + "'"));
+    if (Status read = InputReader(json_size, input).read(object); !read) {
+      return std::move(read).transform_error(
+          while_(input.name.empty() ? place : "input '" + input.name + "'"));
+    }
   }
   return {};
 }
 
-Status read_output_parameters(json::object& output, OutputWish& wish) {
+Status read_output_parameters(json::value value, OutputWish& wish) {
   json::object parameters;
-  const auto found = output.find_field_unordered("parameters").get_object().get(parameters);
-  if (found == simdjson::NO_SUCH_FIELD) return {};
-  if (found != simdjson::SUCCESS) return bad_json("field 'parameters' must be an object");
+  if (value.get_object().get(parameters)) return bad_json("field 'parameters' must be an object");
   for (auto item : parameters) {
     json::field field;
     if (const auto error = std::move(item).get(field)) return syntax_error(error);
@@ -331,6 +406,23 @@ Status read_output_parameters(json::object& output, OutputWish& wish) {
   return {};
 }
 
+Status read_output(json::object object, OutputWish& wish) {
+  bool has_name = false;
+  for (auto item : object) {
+    json::field field;
+    if (const auto error = std::move(item).get(field)) return syntax_error(error);
+    std::string_view key;
+    if (const auto error = field.unescaped_key().get(key)) return syntax_error(error);
+    if (key == "name") {
+      has_name = true;
+      TAKT_RETURN_IF_ERROR(read_text_field(field.value(), key, wish.name));
+    } else if (key == "parameters") {
+      TAKT_RETURN_IF_ERROR(read_output_parameters(field.value(), wish));
+    }
+  }
+  return has_name ? Status() : bad_json("field 'name' is missing");
+}
+
 Status read_outputs(json::value value, InferRequest& request) {
   json::array array;
   if (value.get_array().get(array)) return bad_json("field 'outputs' must be an array");
@@ -343,10 +435,10 @@ Status read_outputs(json::value value, InferRequest& request) {
       return error == simdjson::INCORRECT_TYPE ? bad_json(place + " must be an object")
                                                : syntax_error(error);
     OutputWish& wish = request.outputs.emplace_back();
-    TAKT_ASSIGN(const bool has_name, read_text_field(object, "name", wish.name));
-    if (!has_name) return bad_json(place + ": field 'name' is missing");
-    if (Status read = read_output_parameters(object, wish); !read)
-      return std::move(read).transform_error(while_("output '" + wish.name + "'"));
+    if (Status read = read_output(object, wish); !read) {
+      return std::move(read).transform_error(
+          while_(wish.name.empty() ? place : "output '" + wish.name + "'"));
+    }
   }
   return {};
 }
