@@ -129,8 +129,7 @@ Result<std::string> BlobStore::read_bytes(const ProjectId& project, const Digest
 }
 
 Status BlobStore::read_to_fd(const ProjectId& project, const Digest& digest, int fd) {
-  return read(project, digest, 0, -1,
-              [fd](std::string_view part) { return write_all(fd, part); });
+  return read(project, digest, 0, -1, [fd](std::string_view part) { return write_all(fd, part); });
 }
 
 Result<Digest> BlobStore::add_tree(const ProjectId& project, const content::Manifest& manifest) {
@@ -141,7 +140,7 @@ Result<Digest> BlobStore::add_tree(const ProjectId& project, const content::Mani
   if (!absent.empty()) {
     return fail(Code::kNotFound,
                 "project " + project.value + " has no blob " + absent.front().value +
-                    (absent.size() > 1 ? ", nor " + std::to_string(absent.size() - 1) + " more" : ""),
+                    (absent.size() == 1 ? "" : ", nor others"),
                 "upload the missing blobs before the manifest");
   }
   return add_bytes(project, content::render_manifest(manifest));
@@ -152,7 +151,8 @@ Result<content::Manifest> BlobStore::read_tree(const ProjectId& project, const D
   return content::parse_manifest(text).transform_error(while_("tree " + tree.value));
 }
 
-Result<Digest> BlobStore::add_folder(const ProjectId& project, const std::filesystem::path& folder) {
+Result<Digest> BlobStore::add_folder(const ProjectId& project,
+                                     const std::filesystem::path& folder) {
   TAKT_ASSIGN(const auto files, content::walk(folder, {}));
   FolderUpload upload(*this, project);
   for (const content::SourceFile& file : files) TAKT_RETURN_IF_ERROR(upload.add(file));
@@ -164,9 +164,13 @@ Result<Digest> BlobStore::add_folder(const ProjectId& project, const std::filesy
 Status BlobStore::checkout(const ProjectId& project, const Digest& tree,
                            const std::filesystem::path& folder, bool read_only) {
   TAKT_ASSIGN(const content::Manifest manifest, read_tree(project, tree));
-  return content::materialize(
-      manifest, folder, read_only,
-      [&](const Digest& digest, int fd) { return read_to_fd(project, digest, fd); });
+  std::vector<Digest> digests;
+  digests.reserve(manifest.entries.size());
+  for (const content::Entry& entry : manifest.entries) digests.push_back(entry.digest);
+  const ReadOne read_one = read_in_order(project, std::move(digests));
+  return content::materialize(manifest, folder, read_only, [&](const Digest& digest, int fd) {
+    return read_one(digest, [fd](std::string_view part) { return write_all(fd, part); });
+  });
 }
 
 }  // namespace takt::store

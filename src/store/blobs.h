@@ -45,8 +45,8 @@ class BlobStore {
   Result<Digest> add_bytes(const ProjectId& project, std::string_view bytes);
 
   virtual Result<std::int64_t> size(const ProjectId& project, const Digest& digest) = 0;
-  /// Streams a range (a negative length: to the end); whole objects are checked against the digest at their end: a corrupted one
-  /// ends in kInternal naming the digest and the file.
+  /// Streams a range (a negative length: to the end); whole objects are checked against the digest
+  /// at their end: a corrupted one ends in kInternal naming the digest and the file.
   virtual Status read(const ProjectId& project, const Digest& digest, std::int64_t offset,
                       std::int64_t length, const WriteBytes& write) = 0;
   /// All of it in memory; kTooLarge over the limit.
@@ -63,6 +63,11 @@ class BlobStore {
   Status checkout(const ProjectId& project, const Digest& tree, const std::filesystem::path& folder,
                   bool read_only);
   virtual Result<std::int64_t> stored_bytes() = 0;
+
+ protected:
+  using ReadOne = std::function<Status(const Digest&, const WriteBytes&)>;
+  /// For reading many whole blobs in about this order: they may be looked up many at once.
+  virtual ReadOne read_in_order(const ProjectId& project, std::vector<Digest> digests) = 0;
 };
 
 }  // namespace takt::store

@@ -22,8 +22,8 @@ const ProjectId kProject{"default"};
 const ProjectId kOther{"other"};
 
 ReadBytes bytes_in_pieces(std::string text, std::size_t piece = 1000) {
-  return [text = std::move(text), piece, at = std::size_t{0}](
-             std::span<char> out) mutable -> Result<std::size_t> {
+  return [text = std::move(text), piece,
+          at = std::size_t{0}](std::span<char> out) mutable -> Result<std::size_t> {
     const std::size_t size = std::min({out.size(), piece, text.size() - at});
     std::memcpy(out.data(), text.data() + at, size);
     at += size;

@@ -35,7 +35,8 @@ class Row {
   explicit Row(std::vector<Cell> cells) : cells_(std::move(cells)) {}
   std::size_t size() const { return cells_.size(); }
   bool is_null(std::size_t i) const { return std::holds_alternative<std::monostate>(cells_.at(i)); }
-  // Typed reads; null gives 0 or "". A wrong type aborts: a statement and its reader stand together.
+  // Typed reads; null gives 0 or "". A wrong type aborts: a statement and its reader stand
+  // together.
   std::int64_t integer(std::size_t i) const;
   double real(std::size_t i) const;  // also from an integer cell
   const std::string& text(std::size_t i) const;
@@ -57,8 +58,8 @@ class Reader {
 };
 
 /// An open write transaction. Only valid inside the closure that got it. After a statement failed,
-/// all later ones of the closure fail with the same error, and so does the closure: where a conflict
-/// is expected, write ON CONFLICT.
+/// all later ones of the closure fail with the same error, and so does the closure: where a
+/// conflict is expected, write ON CONFLICT.
 class Tx : public Reader {
  public:
   /// Rows changed. A violated constraint is kConflict.
@@ -73,10 +74,10 @@ using WriteFn = std::function<Status(Tx&)>;
 using ReadFn = std::function<Status(Reader&)>;
 
 struct DatabaseOptions {
-  std::string location;      // path of a SQLite file, or postgresql://…
+  std::string location;  // path of a SQLite file, or postgresql://…
   int readers = 4;
   std::size_t queue_max = 10'000;  // waiting writes; more are refused with kUnavailable
-  bool sync_full = true;     // SQLite synchronous=FULL; false only in tests that do not care
+  bool sync_full = true;           // SQLite synchronous=FULL; false only in tests that do not care
 };
 
 /// Thread-safe. Owns the writer thread.

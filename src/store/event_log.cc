@@ -31,7 +31,8 @@ Result<Event> event_from_row(const Row& row) {
                .details = std::move(details)};
 }
 
-Result<std::vector<Event>> query_events(Reader& reader, std::string_view sql, const Params& params) {
+Result<std::vector<Event>> query_events(Reader& reader, std::string_view sql,
+                                        const Params& params) {
   TAKT_ASSIGN(const Rows rows, reader.query(sql, params));
   std::vector<Event> events;
   events.reserve(rows.size());
@@ -75,9 +76,9 @@ Result<std::vector<Event>> recent_events(Reader& reader, const ProjectId& projec
     return query_events(reader, sql::kRecentEvents, {before, clamp_limit(limit), project.value});
   }
   const std::string prefix(subject);
-  return query_events(reader, sql::kRecentEventsOfSubject,
-                      {before, clamp_limit(limit), project.value, prefix,
-                       prefix + std::string(kLastCharacter)});
+  return query_events(
+      reader, sql::kRecentEventsOfSubject,
+      {before, clamp_limit(limit), project.value, prefix, prefix + std::string(kLastCharacter)});
 }
 
 Result<std::int64_t> last_event_sequence(Reader& reader) {
@@ -95,9 +96,12 @@ Status save_cursor(Tx& tx, std::string_view name, std::int64_t sequence) {
 }
 
 Value to_value(const Event& event) {
-  Object value{{"sequence", event.sequence},     {"time_at", format_time(event.time_ms)},
-               {"project", event.project.value}, {"actor", event.actor.value},
-               {"verb", event.verb},             {"subject", event.subject.text()},
+  Object value{{"sequence", event.sequence},
+               {"time_at", format_time(event.time_ms)},
+               {"project", event.project.value},
+               {"actor", event.actor.value},
+               {"verb", event.verb},
+               {"subject", event.subject.text()},
                {"details", event.details}};
   if (!event.before_digest.empty()) value["before_digest"] = event.before_digest;
   if (!event.after_digest.empty()) value["after_digest"] = event.after_digest;

@@ -20,9 +20,8 @@ Event event_of(std::string project, std::string verb, Ref subject) {
 }
 
 Status append(Database& db, const Event& event) {
-  return db.write([&](Tx& tx) -> Status {
-    return append_event(tx, event).transform([](std::int64_t) {});
-  });
+  return db.write(
+      [&](Tx& tx) -> Status { return append_event(tx, event).transform([](std::int64_t) {}); });
 }
 
 std::vector<Event> events_after(Database& db, std::int64_t after, const ProjectId& project = {}) {

@@ -19,8 +19,8 @@ std::string last_word(std::string_view ref) {
   return std::string(slash == std::string_view::npos ? ref : ref.substr(slash + 1));
 }
 
-Result<std::vector<Edge>> query_edges(Reader& reader, std::string_view sql, const ProjectId& project,
-                                      const Ref& ref) {
+Result<std::vector<Edge>> query_edges(Reader& reader, std::string_view sql,
+                                      const ProjectId& project, const Ref& ref) {
   TAKT_ASSIGN(const Rows rows, reader.query(sql, {project.value, ref.text(), kEdgesMax}));
   std::vector<Edge> edges;
   edges.reserve(rows.size());
@@ -102,7 +102,8 @@ Result<std::vector<Edge>> walk_lineage(Reader& reader, const ProjectId& project,
   return walk.take();
 }
 
-Result<std::vector<Ref>> find_refs(Reader& reader, const ProjectId& project, std::string_view path) {
+Result<std::vector<Ref>> find_refs(Reader& reader, const ProjectId& project,
+                                   std::string_view path) {
   // The last word is indexed; longer paths are told apart here.
   TAKT_ASSIGN(const Rows rows,
               reader.query(sql::kRefsByWord, {project.value, last_word(path), kRefsMax}));

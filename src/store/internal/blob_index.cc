@@ -48,6 +48,10 @@ Result<std::int64_t> insert_grant_rows(Tx& tx, const ProjectId& project,
   return inserted;
 }
 
+BlobPlace place_from_row(const Row& row) {
+  return {row.text(0), row.integer(1), row.integer(2), row.integer(3)};
+}
+
 /// True when an object of the pack is stored nowhere else.
 Result<bool> insert_pack_rows(Tx& tx, const PackToAdd& pack) {
   TAKT_ASSIGN(const auto known, tx.find(sql::kFindPack, {pack.digest.value}));
@@ -90,10 +94,26 @@ Result<std::vector<Digest>> BlobIndex::missing(const ProjectId& project,
   return missing;
 }
 
+Result<BlobIndex::Places> BlobIndex::find_many(const ProjectId& project,
+                                               std::span<const Digest> digests) {
+  Places places;
+  TAKT_RETURN_IF_ERROR(db_.read([&](Reader& reader) -> Status {
+    for (std::size_t start = 0; start < digests.size(); start += kQueriedDigests) {
+      Params params{project.value};
+      for_each_filled(start, kQueriedDigests, digests.size(),
+                      [&](std::size_t i) { params.emplace_back(digests[i].value); });
+      TAKT_ASSIGN(const Rows rows, reader.query(sql::kFindBlobs, params));
+      for (const Row& row : rows) places.insert_or_assign(row.text(4), place_from_row(row));
+    }
+    return {};
+  }));
+  return places;
+}
+
 Result<std::optional<BlobPlace>> BlobIndex::find(const ProjectId& project, const Digest& digest) {
   TAKT_ASSIGN(const auto row, find_row(sql::kFindBlob, {project.value, digest.value}));
   if (!row) return std::nullopt;
-  return BlobPlace{row->text(0), row->integer(1), row->integer(2), row->integer(3)};
+  return place_from_row(*row);
 }
 
 Result<AddedPack> BlobIndex::add_pack(const ProjectId& project, const PackToAdd& pack) {

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "takt/base/ids.h"
@@ -38,6 +40,9 @@ class BlobIndex {
   Result<std::vector<Digest>> missing(const ProjectId& project, const std::vector<Digest>& digests);
   /// Of a blob that the project may see.
   Result<std::optional<BlobPlace>> find(const ProjectId& project, const Digest& digest);
+  /// Of many, by digest; those that the project may not see are left out.
+  using Places = std::unordered_map<std::string, BlobPlace>;
+  Result<Places> find_many(const ProjectId& project, std::span<const Digest> digests);
   /// All rows of the pack in one write.
   Result<AddedPack> add_pack(const ProjectId& project, const PackToAdd& pack);
   /// False when the blob lies in a pack already, so that its own file is of no use.

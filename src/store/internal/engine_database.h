@@ -16,7 +16,9 @@ class EngineDatabase final : public Database {
 
   using Database::read;
   using Database::write;
-  Status write(Deadline deadline, const WriteFn& fn) override { return writer_.write(deadline, fn); }
+  Status write(Deadline deadline, const WriteFn& fn) override {
+    return writer_.write(deadline, fn);
+  }
   Status read(Deadline deadline, const ReadFn& fn) override { return readers_.read(deadline, fn); }
   Status migrate(std::span<const Migration> migrations) override;
   void on_commit(std::function<void()> wake) override { writer_.on_commit(std::move(wake)); }
@@ -27,13 +29,14 @@ class EngineDatabase final : public Database {
                  const DatabaseOptions& options, Clock& clock)
       : Database(clock),
         engine_(std::move(engine)),
-        readers_(*engine_, clock, options.readers),
-        writer_(*engine_, std::move(writing), clock, options.queue_max) {}
+        writer_(*engine_, std::move(writing), clock, options.queue_max),
+        readers_(*engine_, clock, options.readers) {}
 
  private:
   std::unique_ptr<Engine> engine_;
-  ReaderPool readers_;
+  // Readers close first: the last to close a SQLite database folds the log into it, and may write.
   GroupWriter writer_;
+  ReaderPool readers_;
 };
 
 }  // namespace takt::store::internal

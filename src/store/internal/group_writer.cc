@@ -112,8 +112,8 @@ void GroupWriter::loop() {
     Group group{first};
     if (!run_group(group, false) && !run_group(group, true)) {
       for (Request* request : group) {
-        request->result = fail(Code::kUnavailable, "the connection to the database broke twice",
-                               "try again");
+        request->result =
+            fail(Code::kUnavailable, "the connection to the database broke twice", "try again");
       }
     }
     finish(group);
@@ -205,8 +205,9 @@ Status GroupWriter::commit() {
   }
   if (was_committed) return *was_committed ? Status{} : status;
   return fail(Code::kUnavailable,
-              "the connection to the database broke during a commit, and whether it was done is not "
-              "known: " + was_committed.error().message,
+              "the connection to the database broke during a commit, and whether it was done is "
+              "not known: " +
+                  was_committed.error().message,
               "look whether the change is there before you repeat it");
 }
 

@@ -63,9 +63,9 @@ class GroupWriter {
 
   std::mutex mutex_;
   std::condition_variable work_;
-  std::deque<Request*> queue_;    // under mutex_
-  bool is_stopping_ = false;      // under mutex_
-  std::function<void()> wake_;    // under mutex_
+  std::deque<Request*> queue_;  // under mutex_
+  bool is_stopping_ = false;    // under mutex_
+  std::function<void()> wake_;  // under mutex_
   std::thread thread_;
 };
 

@@ -12,6 +12,7 @@ namespace takt::store::internal {
 namespace {
 
 constexpr std::size_t kBlockBytes = 256 << 10;
+constexpr std::size_t kLookupWindow = 1024;
 
 /// Hands the stream on block by block; the number of bytes.
 Result<std::int64_t> drain(const ReadBytes& read,
@@ -33,15 +34,16 @@ Status check_digest(const Digest& digest) {
 }
 
 std::unexpected<Error> wrong_digest(const Digest& expected, const Digest& actual) {
-  return fail(Code::kInvalid, "the bytes have the digest " + actual.value + ", not " +
-                                  expected.value + " as announced",
-              "the file changed, or the upload was damaged; upload it again");
+  return fail(
+      Code::kInvalid,
+      "the bytes have the digest " + actual.value + ", not " + expected.value + " as announced",
+      "the file changed, or the upload was damaged; upload it again");
 }
 
 std::unexpected<Error> corrupted(const Digest& digest, const std::filesystem::path& file,
                                  std::string_view why) {
-  return fail(Code::kInternal, "corrupted blob " + digest.value + " in " + file.string() + ": " +
-                                   std::string(why));
+  return fail(Code::kInternal,
+              "corrupted blob " + digest.value + " in " + file.string() + ": " + std::string(why));
 }
 
 /// Exactly `size` bytes; kInternal when the file is shorter.
@@ -86,10 +88,10 @@ Result<std::int64_t> LocalBlobStore::add_pack(const ProjectId& project, const Re
   Sha256 hash;
   TAKT_ASSIGN(NewFile file, folder_.create());
   TAKT_ASSIGN(pack.stored_bytes, drain(read, [&](std::string_view block) -> Status {
-    TAKT_RETURN_IF_ERROR(reader.feed(block));
-    hash.update(block);
-    return file.append(block);
-  }));
+                TAKT_RETURN_IF_ERROR(reader.feed(block));
+                hash.update(block);
+                return file.append(block);
+              }));
   TAKT_RETURN_IF_ERROR(reader.finish());
   if (pack.records.empty()) return 0;
   pack.digest = hash.finish();
@@ -111,9 +113,9 @@ Result<Digest> LocalBlobStore::add(const ProjectId& project, const Digest& expec
   Sha256 hash;
   TAKT_ASSIGN(NewFile file, folder_.create());
   TAKT_ASSIGN(const std::int64_t size, drain(read, [&](std::string_view block) -> Status {
-    hash.update(block);
-    return file.append(block);
-  }));
+                hash.update(block);
+                return file.append(block);
+              }));
   const Digest digest = hash.finish();
   if (!expected.empty() && digest != expected) return wrong_digest(expected, digest);
   if (expected.empty()) {
@@ -145,8 +147,7 @@ Result<BlobPlace> LocalBlobStore::place(const ProjectId& project, const Digest& 
   TAKT_RETURN_IF_ERROR(check_digest(digest));
   TAKT_ASSIGN(auto place, index_.find(project, digest));
   if (!place) {
-    return fail(Code::kNotFound,
-                "project " + project.value + " has no blob " + digest.value);
+    return fail(Code::kNotFound, "project " + project.value + " has no blob " + digest.value);
   }
   return std::move(*place);
 }
@@ -158,6 +159,31 @@ Result<std::int64_t> LocalBlobStore::size(const ProjectId& project, const Digest
 Status LocalBlobStore::read(const ProjectId& project, const Digest& digest, std::int64_t offset,
                             std::int64_t length, const WriteBytes& write) {
   TAKT_ASSIGN(const BlobPlace found, place(project, digest));
+  return read_at(found, digest, offset, length, write);
+}
+
+BlobStore::ReadOne LocalBlobStore::read_in_order(const ProjectId& project,
+                                                 std::vector<Digest> digests) {
+  // Looks up a window of the list whenever it comes to a digest that the last window did not have.
+  return [this, project, digests = std::move(digests), next = std::size_t{0},
+          places = BlobIndex::Places()](const Digest& digest, const WriteBytes& write) mutable {
+    auto found = places.find(digest.value);
+    if (found == places.end() && next < digests.size()) {
+      const auto window =
+          std::span(digests).subspan(next, std::min(kLookupWindow, digests.size() - next));
+      next += window.size();
+      auto looked_up = index_.find_many(project, window);
+      if (!looked_up) return Status(fail(std::move(looked_up).error()));
+      places = std::move(*looked_up);
+      found = places.find(digest.value);
+    }
+    if (found == places.end()) return read(project, digest, 0, -1, write);
+    return read_at(found->second, digest, 0, -1, write);
+  };
+}
+
+Status LocalBlobStore::read_at(const BlobPlace& found, const Digest& digest, std::int64_t offset,
+                               std::int64_t length, const WriteBytes& write) {
   if (offset < 0 || offset > found.raw_bytes) {
     return fail(Code::kInvalid, "offset " + std::to_string(offset) + " is outside of the blob's " +
                                     std::to_string(found.raw_bytes) + " bytes");
@@ -168,12 +194,14 @@ Status LocalBlobStore::read(const ProjectId& project, const Digest& digest, std:
   return read_loose(found, digest, offset, length, write);
 }
 
-Status LocalBlobStore::read_packed(const BlobPlace& place, const Digest& digest, std::int64_t offset,
-                                   std::int64_t length, const WriteBytes& write) {
+Status LocalBlobStore::read_packed(const BlobPlace& place, const Digest& digest,
+                                   std::int64_t offset, std::int64_t length,
+                                   const WriteBytes& write) {
   const auto path = folder_.path_of(BlobKind::kPack, {place.pack});
   TAKT_ASSIGN(const Fd fd, open_blob_file(digest, path));
   std::string record(static_cast<std::size_t>(place.stored_bytes), '\0');
-  if (const Status got = pread_all(fd.get(), record.data(), place.stored_bytes, place.offset); !got) {
+  if (const Status got = pread_all(fd.get(), record.data(), place.stored_bytes, place.offset);
+      !got) {
     return corrupted(digest, path, got.error().message);
   }
   const Result<std::string> raw = content::decode_record(record, digest);

@@ -24,10 +24,15 @@ class LocalBlobStore final : public BlobStore {
               std::int64_t length, const WriteBytes& write) override;
   Result<std::int64_t> stored_bytes() override { return index_.stored_bytes(); }
 
+ protected:
+  ReadOne read_in_order(const ProjectId& project, std::vector<Digest> digests) override;
+
  private:
   Result<BlobPlace> place(const ProjectId& project, const Digest& digest);
   Result<Digest> verify_known(const ProjectId& project, const Digest& digest,
                               const ReadBytes& read);
+  Status read_at(const BlobPlace& place, const Digest& digest, std::int64_t offset,
+                 std::int64_t length, const WriteBytes& write);
   Status read_packed(const BlobPlace& place, const Digest& digest, std::int64_t offset,
                      std::int64_t length, const WriteBytes& write);
   Status read_loose(const BlobPlace& place, const Digest& digest, std::int64_t offset,

@@ -53,8 +53,8 @@ Status check_applied(const Applied& applied, const std::vector<Migration>& known
                   "start the version of takt that wrote it, or a later one");
     }
     if (sha256(found->sql).value != digest) {
-      return fail(Code::kConflict, "the migration " + name +
-                                       " was applied to this database with another text",
+      return fail(Code::kConflict,
+                  "the migration " + name + " was applied to this database with another text",
                   "restore the released text; a migration never changes once it was applied");
     }
   }

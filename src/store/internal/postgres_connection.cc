@@ -86,7 +86,7 @@ PostgresConnection::Statement& PostgresConnection::statement(std::string_view sq
 }
 
 Result<PostgresConnection::TypeIds> PostgresConnection::parameter_types(Statement& statement,
-                                                                       const Params& params) {
+                                                                        const Params& params) {
   TypeIds types(params.size());
   bool needs_probe = false;
   for (std::size_t i = 0; i < params.size(); ++i) {
@@ -128,7 +128,7 @@ Result<std::string> PostgresConnection::prepared(Statement& statement, const Typ
 }
 
 Result<PostgresConnection::Answer> PostgresConnection::run(std::string_view sql,
-                                                          const Params& params) {
+                                                           const Params& params) {
   TAKT_RETURN_IF_ERROR(check_params(params));
   if (statements_.size() >= kPostgresStatementsMax) {
     TAKT_RETURN_IF_ERROR(run_plain("DEALLOCATE ALL"));
@@ -195,8 +195,10 @@ Status PostgresConnection::begin_write() {
 
 Status PostgresConnection::begin_read(std::int64_t timeout_ms) {
   const std::int64_t bounded_ms = std::clamp<std::int64_t>(timeout_ms, 1, 3'600'000);
-  return run_plain("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = " +
-                   std::to_string(bounded_ms));
+  return run_plain(
+      "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
+      "SET LOCAL statement_timeout = " +
+      std::to_string(bounded_ms));
 }
 
 Status PostgresConnection::commit() {
@@ -213,7 +215,8 @@ void PostgresConnection::rollback() {
 
 Result<bool> PostgresConnection::was_committed(const std::string& transaction_id) {
   for (int attempt = 0; attempt < kStatusAttemptsMax; ++attempt) {
-    TAKT_ASSIGN(const Rows rows, query("SELECT pg_xact_status(CAST(?1 AS xid8))", {transaction_id}));
+    TAKT_ASSIGN(const Rows rows,
+                query("SELECT pg_xact_status(CAST(?1 AS xid8))", {transaction_id}));
     if (rows.at(0).text(0) != "in progress") return rows.at(0).text(0) == "committed";
     // Its session does not know yet that the client is gone.
     TAKT_RETURN_IF_ERROR(run_plain("SELECT pg_sleep(0.1)"));

@@ -67,7 +67,8 @@ class PostgresConnection final : public Connection {
   /// One or more statements without parameters.
   Status run_plain(const std::string& sql);
   Statement& statement(std::string_view sql);
-  /// The declared type of each parameter; a null takes the one that the rest of the statement implies.
+  /// The declared type of each parameter; a null takes the one that the rest of the statement
+  /// implies.
   Result<TypeIds> parameter_types(Statement& statement, const Params& params);
   Result<std::string> prepared(Statement& statement, const TypeIds& types);
 

@@ -36,10 +36,12 @@ Status ReaderPool::read(Deadline deadline, const ReadFn& fn) {
 Result<std::unique_ptr<Connection>> ReaderPool::acquire(Deadline deadline) {
   {
     std::unique_lock lock(mutex_);
-    const auto left = std::chrono::milliseconds(std::max<std::int64_t>(deadline.left_ms(clock_), 0));
+    const auto left =
+        std::chrono::milliseconds(std::max<std::int64_t>(deadline.left_ms(clock_), 0));
     if (!freed_.wait_for(lock, left, [&] { return in_use_ < readers_max_; })) {
       return fail(Code::kTimeout,
-                  "all " + std::to_string(readers_max_) + " database readers are busy", "try again");
+                  "all " + std::to_string(readers_max_) + " database readers are busy",
+                  "try again");
     }
     ++in_use_;
     if (!idle_.empty()) {

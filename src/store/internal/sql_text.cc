@@ -2,8 +2,8 @@
 #include "takt/store/internal/sql_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <optional>
 
 namespace takt::store::internal {
@@ -156,9 +156,9 @@ class SchemaTranslator {
     const bool is_cast_type = casts_.is_type(token);
     follow(i);
     if (is_table_option(token)) return;
-    const bool is_column_type = defines_columns_ && previous_ != nullptr &&
-                                (previous_->kind == TokenKind::kWord ||
-                                 previous_->kind == TokenKind::kQuoted);
+    const bool is_column_type =
+        defines_columns_ && previous_ != nullptr &&
+        (previous_->kind == TokenKind::kWord || previous_->kind == TokenKind::kQuoted);
     if (is_column_type && is_word(&token, "TEXT") && !is_cast_type &&
         !is_word(ahead(tokens_, i, 1), "COLLATE")) {
       out_ += "TEXT COLLATE \"C\"";

@@ -13,15 +13,16 @@ namespace takt::store::internal {
 std::size_t count_parameters(std::string_view sql);
 
 struct PostgresStatement {
-  std::string sql;    // `?N` -> `$N`, types of CAST mapped
-  std::string probe;  // `sql` with `$N IS NULL` tests made constant: PostgreSQL can infer types from it
+  std::string sql;  // `?N` -> `$N`, types of CAST mapped
+  std::string
+      probe;  // `sql` with `$N IS NULL` tests made constant: PostgreSQL can infer types from it
   bool has_null_tests = false;
   std::vector<bool> used_elsewhere;  // per parameter: it also stands outside of null tests
 };
 PostgresStatement to_postgres(std::string_view sql);
 
-/// A migration: INTEGER -> BIGINT, REAL -> DOUBLE PRECISION, BLOB -> BYTEA, TEXT -> TEXT COLLATE "C";
-/// `INTEGER PRIMARY KEY` numbers itself as in SQLite; STRICT and WITHOUT ROWID go.
+/// A migration: INTEGER -> BIGINT, REAL -> DOUBLE PRECISION, BLOB -> BYTEA, TEXT -> TEXT COLLATE
+/// "C"; `INTEGER PRIMARY KEY` numbers itself as in SQLite; STRICT and WITHOUT ROWID go.
 std::string to_postgres_schema(std::string_view script);
 
 }  // namespace takt::store::internal

@@ -117,8 +117,8 @@ int copy_pages(sqlite3* from, sqlite3* to) {
 }  // namespace
 
 Result<std::unique_ptr<Connection>> SqliteEngine::connect(Access access) {
-  const int flags = access == Access::kRead ? SQLITE_OPEN_READONLY
-                                            : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const int flags =
+      access == Access::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   sqlite3* db = nullptr;
   const int result = sqlite3_open_v2(path_.c_str(), &db,
                                      flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
@@ -137,9 +137,9 @@ Status SqliteEngine::backup_to(const std::string& path) {
   }
   TAKT_ASSIGN(auto source, connect(Access::kRead));
   sqlite3* target = nullptr;
-  int result = sqlite3_open_v2(path.c_str(), &target,
-                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXRESCODE,
-                               nullptr);
+  int result =
+      sqlite3_open_v2(path.c_str(), &target,
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXRESCODE, nullptr);
   if (result == SQLITE_OK) {
     result = copy_pages(static_cast<SqliteConnection&>(*source).handle(), target);
   }
@@ -171,7 +171,8 @@ Status SqliteConnection::prepare_session(Access access, bool sync_full) {
   if (access == Access::kRead) {
     pragmas += "PRAGMA cache_size=-8192; PRAGMA query_only=ON;";
   } else {
-    pragmas += "PRAGMA journal_mode=WAL; PRAGMA cache_size=-65536; PRAGMA journal_size_limit=67108864;";
+    pragmas += "PRAGMA journal_mode=WAL; PRAGMA cache_size=-65536;";
+    pragmas += "PRAGMA journal_size_limit=67108864;";
     pragmas += sync_full ? "PRAGMA synchronous=FULL;" : "PRAGMA synchronous=OFF;";
   }
   // A migration may rebuild a table that others refer to; run_script checks the keys at its end.

@@ -71,6 +71,18 @@ JOIN blobs ON blobs.digest = blob_projects.digest
 LEFT JOIN packs ON packs.id = blobs.pack
 WHERE blob_projects.project = ?1 AND blob_projects.digest = ?2
 
+-- name: find_blobs
+SELECT packs.digest, blobs.pack_offset, blobs.stored_bytes, blobs.raw_bytes, blobs.digest
+FROM blob_projects
+JOIN blobs ON blobs.digest = blob_projects.digest
+LEFT JOIN packs ON packs.id = blobs.pack
+WHERE blob_projects.project = ?1 AND blob_projects.digest IN (
+  ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+  ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33,
+  ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49,
+  ?50, ?51, ?52, ?53, ?54, ?55, ?56, ?57, ?58, ?59, ?60, ?61, ?62, ?63, ?64, ?65
+)
+
 -- name: find_stored_blob
 SELECT pack FROM blobs WHERE digest = ?1
 

@@ -17,7 +17,10 @@ class TestDatabase final : public Database {
  public:
   TestDatabase(std::unique_ptr<Database> db, std::unique_ptr<takt::testing::TempDir> folder,
                std::string uri)
-      : Database(db->clock()), folder_(std::move(folder)), uri_(std::move(uri)), db_(std::move(db)) {}
+      : Database(db->clock()),
+        folder_(std::move(folder)),
+        uri_(std::move(uri)),
+        db_(std::move(db)) {}
   ~TestDatabase() override {
     db_.reset();
     if (uri_.empty()) return;
@@ -69,7 +72,8 @@ std::unique_ptr<Database> open_sqlite(std::initializer_list<Migrations> migratio
   return std::make_unique<TestDatabase>(std::move(*db), std::move(folder), "");
 }
 
-std::unique_ptr<Database> open_postgres(std::initializer_list<Migrations> migrations, Clock& clock) {
+std::unique_ptr<Database> open_postgres(std::initializer_list<Migrations> migrations,
+                                        Clock& clock) {
   auto db = try_open_postgres(migrations, clock);
   if (!db) {
     ADD_FAILURE() << db.error().text();

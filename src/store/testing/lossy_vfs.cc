@@ -79,36 +79,41 @@ int lossy_sync(sqlite3_file* file, int flags) {
 const sqlite3_io_methods kLossyMethods{
     .iVersion = 2,
     .xClose = [](sqlite3_file* f) { return real_of(f)->pMethods->xClose(real_of(f)); },
-    .xRead = [](sqlite3_file* f, void* to, int size, sqlite3_int64 offset) {
-      return real_of(f)->pMethods->xRead(real_of(f), to, size, offset);
-    },
+    .xRead =
+        [](sqlite3_file* f, void* to, int size, sqlite3_int64 offset) {
+          return real_of(f)->pMethods->xRead(real_of(f), to, size, offset);
+        },
     .xWrite = lossy_write,
     .xTruncate = lossy_truncate,
     .xSync = lossy_sync,
-    .xFileSize = [](sqlite3_file* f, sqlite3_int64* size) {
-      return real_of(f)->pMethods->xFileSize(real_of(f), size);
-    },
+    .xFileSize =
+        [](sqlite3_file* f, sqlite3_int64* size) {
+          return real_of(f)->pMethods->xFileSize(real_of(f), size);
+        },
     .xLock = [](sqlite3_file* f, int l) { return real_of(f)->pMethods->xLock(real_of(f), l); },
     .xUnlock = [](sqlite3_file* f, int l) { return real_of(f)->pMethods->xUnlock(real_of(f), l); },
-    .xCheckReservedLock = [](sqlite3_file* f, int* out) {
-      return real_of(f)->pMethods->xCheckReservedLock(real_of(f), out);
-    },
-    .xFileControl = [](sqlite3_file* f, int op, void* argument) {
-      return real_of(f)->pMethods->xFileControl(real_of(f), op, argument);
-    },
+    .xCheckReservedLock =
+        [](sqlite3_file* f, int* out) {
+          return real_of(f)->pMethods->xCheckReservedLock(real_of(f), out);
+        },
+    .xFileControl =
+        [](sqlite3_file* f, int op, void* argument) {
+          return real_of(f)->pMethods->xFileControl(real_of(f), op, argument);
+        },
     .xSectorSize = [](sqlite3_file* f) { return real_of(f)->pMethods->xSectorSize(real_of(f)); },
     // None: the disk promises nothing (no power-safe overwrite, no atomic blocks).
     .xDeviceCharacteristics = [](sqlite3_file*) { return 0; },
-    .xShmMap = [](sqlite3_file* f, int page, int size, int extend, void volatile** out) {
-      return real_of(f)->pMethods->xShmMap(real_of(f), page, size, extend, out);
-    },
-    .xShmLock = [](sqlite3_file* f, int offset, int n, int flags) {
-      return real_of(f)->pMethods->xShmLock(real_of(f), offset, n, flags);
-    },
+    .xShmMap =
+        [](sqlite3_file* f, int page, int size, int extend, void volatile** out) {
+          return real_of(f)->pMethods->xShmMap(real_of(f), page, size, extend, out);
+        },
+    .xShmLock =
+        [](sqlite3_file* f, int offset, int n, int flags) {
+          return real_of(f)->pMethods->xShmLock(real_of(f), offset, n, flags);
+        },
     .xShmBarrier = [](sqlite3_file* f) { real_of(f)->pMethods->xShmBarrier(real_of(f)); },
-    .xShmUnmap = [](sqlite3_file* f, int remove) {
-      return real_of(f)->pMethods->xShmUnmap(real_of(f), remove);
-    },
+    .xShmUnmap = [](sqlite3_file* f,
+                    int remove) { return real_of(f)->pMethods->xShmUnmap(real_of(f), remove); },
     .xFetch = nullptr,
     .xUnfetch = nullptr,
 };

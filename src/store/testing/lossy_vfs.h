@@ -23,7 +23,8 @@ class LossyVfs {
   /// power failed just now. The database goes on.
   Status copy_as_after_power_cut(const std::filesystem::path& source,
                                  const std::filesystem::path& target);
-  /// From now on every write ends in this SQLite result (SQLITE_FULL, SQLITE_IOERR_WRITE); 0 ends it.
+  /// From now on every write ends in this SQLite result (SQLITE_FULL, SQLITE_IOERR_WRITE); 0 ends
+  /// it.
   void fail_writes(int sqlite_result);
   std::int64_t syncs() const;
 };

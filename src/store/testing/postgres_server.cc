@@ -32,7 +32,7 @@ Result<fs::path> find_binaries() {
   }
   if (folders.empty()) {
     return fail(Code::kNotFound,
-                "the tests need PostgreSQL's server programs, and /usr/lib/postgresql/*/bin has none",
+                "the tests need PostgreSQL's server programs; /usr/lib/postgresql/*/bin has none",
                 "run tools/setup.sh test, or apt-get install postgresql");
   }
   return *std::ranges::max_element(folders);
@@ -73,8 +73,8 @@ Result<std::unique_ptr<PostgresServer>> PostgresServer::start() {
   const std::string data = folder + "/data";
   TAKT_RETURN_IF_ERROR(give_to_postgres(folder));
   TAKT_ASSIGN(const Completed done,
-              run({.command = as_postgres({binaries / "initdb", "-D", data, "-U", "takt", "-E", "UTF8",
-                                           "--locale=C", "-N", "--auth=trust"}),
+              run({.command = as_postgres({binaries / "initdb", "-D", data, "-U", "takt", "-E",
+                                           "UTF8", "--locale=C", "-N", "--auth=trust"}),
                    .folder = "/"},
                   kStartTimeoutMs));
   if (done.exit_code != 0) return fail(Code::kInternal, "initdb: " + done.errors + done.output);
