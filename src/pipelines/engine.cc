@@ -127,33 +127,35 @@ Status Engine::fire_triggers() {
     return {};
   }));
   if (events.empty()) return {};
-  bool is_relevant = false;
+  std::vector<std::pair<PipelineRun, std::int64_t>> due;
   for (const store::Event& event : events) {
     if (event.verb != "dataset.version-added") continue;
-    std::vector<Pipeline> armed;
-    const std::string dataset = event.subject.path.substr(0, event.subject.path.rfind('@'));
-    TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
-      TAKT_ASSIGN(armed, load_armed(reader, event.project, dataset));
-      return {};
-    }));
-    for (const Pipeline& pipeline : armed) {
-      is_relevant = true;
-      const auto run = triggered_run(pipeline, event, registry_);
-      if (!run) {
-        log_warn("a trigger could not start its pipeline",
-                 {{"pipeline", pipeline.name}, {"event", event.sequence}, {"error", run.error().text()}});
-        continue;
-      }
-      TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
-        TAKT_RETURN_IF_ERROR(insert_run(tx, *run, "event/" + std::to_string(event.sequence)));
-        return {};
-      }));
+    TAKT_RETURN_IF_ERROR(collect_due(event, due));
+  }
+  // The mark moves with the runs: a pipeline that is armed later starts for later events only.
+  return db_.write([&](store::Tx& tx) -> Status {
+    for (const auto& [run, sequence] : due)
+      TAKT_RETURN_IF_ERROR(insert_run(tx, run, "event/" + std::to_string(sequence)));
+    return store::save_cursor(tx, kTriggerCursor, events.back().sequence);
+  });
+}
+
+Status Engine::collect_due(const store::Event& event, std::vector<std::pair<PipelineRun, std::int64_t>>& due) {
+  std::vector<Pipeline> armed;
+  const std::string dataset = event.subject.path.substr(0, event.subject.path.rfind('@'));
+  TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
+    TAKT_ASSIGN(armed, load_armed(reader, event.project, dataset));
+    return {};
+  }));
+  for (const Pipeline& pipeline : armed) {
+    auto run = triggered_run(pipeline, event, registry_);
+    if (run) {
+      due.emplace_back(std::move(*run), event.sequence);
+    } else {
+      log_warn("a trigger could not start its pipeline",
+               {{"pipeline", pipeline.name}, {"event", event.sequence}, {"error", run.error().text()}});
     }
   }
-  // Events that start nothing need no durable mark each: reading them again is harmless.
-  const bool is_far_behind = events.size() == kEventsPerPass;
-  if (is_relevant || is_far_behind)
-    return db_.write([&](store::Tx& tx) { return store::save_cursor(tx, kTriggerCursor, events.back().sequence); });
   return {};
 }
 

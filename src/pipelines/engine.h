@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "takt/actions/step.h"
 #include "takt/base/clock.h"
@@ -15,6 +17,7 @@
 #include "takt/pipelines/node_state.h"
 #include "takt/pipelines/plan.h"
 #include "takt/store/database.h"
+#include "takt/store/event_log.h"
 
 namespace takt::pipelines {
 
@@ -34,6 +37,7 @@ class Engine {
  private:
   void run();
   Status fire_triggers();
+  Status collect_due(const store::Event& event, std::vector<std::pair<PipelineRun, std::int64_t>>& due);
   Status advance(PipelineRun& run);
   Status act(PipelineRun& run, const PipelineSpec& spec, const Decision& decision);
   Status prepare(PipelineRun& run, const PipelineSpec& spec, const NodeSpec& node_spec, Node& node);
