@@ -146,7 +146,8 @@ TEST_F(GrpcProxyTest, large_messages_pass) {
   grpc::ClientContext context;
   std::string answer;
   std::string message(20 << 20, 'x');
-  EXPECT_TRUE(call(message, answer, context).ok());
+  grpc::Status status = call(message, answer, context);
+  EXPECT_TRUE(status.ok()) << status.error_code() << " " << status.error_message();
   EXPECT_TRUE(answer == message);
   EXPECT_EQ(seen_bytes_, message.size());
   EXPECT_EQ(seen_head_, std::string(100, 'x'));

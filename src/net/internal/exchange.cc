@@ -12,7 +12,8 @@ class Pledge {
   Pledge(const Pledge&) = delete;
   Pledge& operator=(const Pledge&) = delete;
   ~Pledge() {
-    if (is_kept_.load()) return;
+    // A late drop may outlive the server, which answers everything before it ends.
+    if (is_kept_.load() || exchange_->is_answered()) return;
     Error error{.code = Code::kInternal, .message = "the handler gave no answer"};
     exchange_->answer(error_response(core_, exchange_->route, exchange_->request, error));
   }

@@ -20,6 +20,7 @@ class Exchange final : public ClientWatch, public std::enable_shared_from_this<E
 
   /// Any thread. Only the first call counts.
   void answer(Response response);
+  bool is_answered() const { return is_answered_.load(); }
   /// Waits for the answer. Loop thread.
   Task<void> wait_answer() { return answered_.wait(); }
   Response take_answer() {
