@@ -159,6 +159,7 @@ function ProjectPages() {
         <Route path="/p/:project/models/:name" component={pages.model} />
         <Route path="/p/:project/services" component={pages.services} />
         <Route path="/p/:project/services/:name" component={pages.service} />
+        <Route path="/p/:project/services/:name/revisions/:number" component={pages.service} />
         <Route path="/p/:project/pipelines" component={pages.pipelines} />
         <Route path="/p/:project/pipelines/:name" component={pages.pipeline} />
         <Route path="/p/:project/pipelines/:name/:number" component={pages.pipeline_run} />

@@ -9,6 +9,8 @@ import { pieces_of } from './line/belt'
 import { lead_time_of } from './line/lead_time'
 import { draw, merge_edges, node_with_turn } from './pipelines/model'
 import { complete } from './runs/filter'
+import { to_csv } from './runs/runs'
+import { change_to } from './runs/views'
 import { next_stop, place_of_share, share_at_place, stops } from './services/shares'
 import { safe_target } from './signin/signin'
 
@@ -111,6 +113,15 @@ test('the filter completes the word under the caret, not inside quotes', () => {
   const columns = [{ name: 'metrics.val_accuracy' }, { name: 'params.lr' }]
   expect(complete('metrics.val', 11, columns)).toEqual({ from: 0, names: ['metrics.val_accuracy'] })
   expect(complete("params.lr = 'metr", 17, columns).names).toEqual([])
+})
+
+test('a saved view clears what it does not name', () => {
+  expect(change_to({ q: "a = '1'" }, 'best')).toMatchObject({ q: "a = '1'", sort: null, view: '@best' })
+})
+
+test('exported cells cannot act as formulas, numbers stay numbers', () => {
+  const run = { id: 'a', name: '=cmd()', experiment: 'x,y', status: 'finished', started_at: 't', params: { p: '-1' }, metrics: { m: { value: 0.5, step: 0, at: 't' } }, tags: {} } as never
+  expect(to_csv([run], ['metrics.m', 'params.p']).split('\n')[1]).toBe(`a,'=cmd(),"x,y",finished,t,,0.5,-1`)
 })
 
 test('series with different steps share one axis, gaps stay gaps', () => {

@@ -8,6 +8,7 @@ import { experiments_query, load_runs, metric_of, run_columns_query, run_query, 
 import { useBase, usePage, useProject } from '../../app/context'
 import { mark_seen } from '../../app/seen'
 import { useText } from '../../i18n'
+import { download } from '../../lib/download'
 import { useFormat } from '../../lib/format'
 import { looks_of, lower_is_better } from '../../lib/metrics'
 import { useParams_of_url } from '../../lib/url'
@@ -20,6 +21,7 @@ import { DataTable, type Column } from '../../ui/table'
 import { Compare } from './compare_dock'
 import { ColumnsDialog } from './columns'
 import { FilterField } from './filter'
+import { SavedViews } from './views'
 import './runs.css'
 
 export const drawn_most = 12
@@ -112,14 +114,11 @@ export default function RunsPage() {
         }
         sub={total !== undefined && t('runs.counts', { n: total, logging })}
       >
+        <Button icon="save" disabled={!rows.length} onClick={() => download('runs.csv', `data:text/csv;charset=utf-8,${encodeURIComponent(to_csv(rows, names))}`)}>CSV</Button>
         <Button icon="cols" onClick={() => set_choosing(true)}>{t('runs.columns')} <span className="f num">{t('runs.columns.of', { n: names.length, all: all_columns.data?.items.length ?? 0 })}</span></Button>
       </Head>
       <div className="flt">
-        <div className="views">
-          {views.map(([word, change]) => (
-            <button key={word} type="button" aria-current={(change.q ?? '') === filter ? 'true' : undefined} onClick={() => set_params(change, true)}>{word}</button>
-          ))}
-        </div>
+        <SavedViews project={project} builtin={views} />
         <FilterField value={filter} columns={all_columns.data?.items ?? []} error={filter_error} count={runs.data ? t('runs.match', { n: rows.length, more: runs.hasNextPage ? '+' : '' }) : ''} onChange={(value) => set_params({ q: value })} />
       </div>
       {runs.isError && !filter_error && !runs.data ? (
@@ -141,6 +140,21 @@ export default function RunsPage() {
       {choosing && <ColumnsDialog columns={all_columns.data?.items ?? []} total={total ?? 0} chosen={names} onChoose={(value) => set_params({ cols: value.join(',') })} onClose={() => set_choosing(false)} />}
     </div>
   )
+}
+
+/** The loaded rows with the shown columns. A cell that a spreadsheet would take for a formula is quoted away. */
+export function to_csv(runs: Run[], names: string[]): string {
+  const cell = (value: string | number | null | undefined) => {
+    const text = String(value ?? '').replace(/^[=+@\t\r-](?!\d)/, "'$&")
+    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  }
+  const value_of = (run: Run, name: string) => {
+    const key = name.slice(name.indexOf('.') + 1)
+    if (name.startsWith('metrics.')) return run.metrics[key]?.value as number | string | undefined
+    return name.startsWith('params.') ? run.params[key] : run.tags[key]
+  }
+  const head = ['id', 'name', 'experiment', 'status', 'started_at', 'duration_ms', ...names]
+  return [head, ...runs.map((run) => [run.id, run.name, run.experiment, run.status, run.started_at, run.duration_ms, ...names.map((name) => value_of(run, name))])].map((row) => row.map(cell).join(',')).join('\n')
 }
 
 function RunsTable(props: {
