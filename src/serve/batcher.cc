@@ -34,6 +34,10 @@ bool same_row_shape(const Shape& a, const Shape& b) {
   return a.size() == b.size() && std::equal(a.begin() + 1, a.end(), b.begin() + 1);
 }
 
+std::unexpected<Error> stopping_error() {
+  return fail(Code::kUnavailable, "the server is shutting down", "send the request again");
+}
+
 }  // namespace
 
 Batcher::Batcher(std::shared_ptr<Engine> engine, BatcherOptions options, Clock& clock,
@@ -47,20 +51,34 @@ Batcher::~Batcher() { stop(); }
 
 Status Batcher::submit(InferJob job) {
   job.arrived = clock_.mono();
-  const std::lock_guard lock(mutex_);
-  if (is_stopping_)
-    return fail(Code::kUnavailable, "the server is shutting down", "send the request again");
-  if (queue_.size() >= options_.queue_requests_max)
-    return fail(Code::kExhausted,
-                std::to_string(queue_.size()) + " requests are waiting, the most that are allowed",
-                "send the request again later");
-  queued_rows_ += job.rows;
-  queue_.push_back(std::move(job));
-  // A thread that waits for company is only worth waking when the batch may be full.
-  if (idle_count_ > 0)
-    idle_.notify_one();
-  else if (delaying_count_ > 0 && queued_rows_ >= options_.limits.rows_max)
-    delaying_.notify_one();
+  if (job.rows > options_.inline_rows_max) return enqueue(std::move(job));
+  if (is_stopping_.load()) return stopping_error();
+  run_one(std::move(job));
+  return {};
+}
+
+Status Batcher::enqueue(InferJob job) {
+  // Waking is done unlocked: the woken thread needs the lock at once.
+  std::condition_variable* wakes = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_stopping_.load()) return stopping_error();
+    if (queue_.size() >= options_.queue_requests_max) {
+      return fail(
+          Code::kExhausted,
+          std::to_string(queue_.size()) + " requests are waiting, the most that are allowed",
+          "send the request again later");
+    }
+    queued_rows_ += job.rows;
+    queue_.push_back(std::move(job));
+    // A thread that waits for company is only worth waking when the batch may be full.
+    if (idle_count_ > 0) {
+      wakes = &idle_;
+    } else if (delaying_count_ > 0 && queued_rows_ >= options_.limits.rows_max) {
+      wakes = &delaying_;
+    }
+  }
+  if (wakes != nullptr) wakes->notify_one();
   return {};
 }
 

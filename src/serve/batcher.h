@@ -25,6 +25,7 @@ struct BatcherOptions {
   bool is_batchable = false;              // dimension 0 of everything counts rows
   std::size_t queue_requests_max = 1024;  // beyond: kExhausted
   int threads = 1;                        // runs at the same time
+  std::int64_t inline_rows_max = 0;       // requests so small are run where they are submitted
 };
 
 /// One request in the queue.
@@ -39,6 +40,8 @@ struct InferJob {
 };
 
 /// Owns the threads that call the engine. The queue is bounded; requests run in order of arrival.
+/// A request of a model so quick that handing it over would cost more than running it is run on the
+/// thread that submits it.
 /// A run of several that fails is repeated one by one, so that nobody fails for another's values.
 class Batcher {
  public:
@@ -58,6 +61,7 @@ class Batcher {
 
  private:
   void run_loop();
+  Status enqueue(InferJob job);
   std::vector<InferJob> take_batch();
   void drop_dead(std::vector<InferJob>& dead);
   BatchPlan plan(Mono now);
@@ -80,8 +84,8 @@ class Batcher {
   std::int64_t queued_rows_ = 0;
   int idle_count_ = 0;
   int delaying_count_ = 0;
-  bool is_stopping_ = false;
-  std::vector<std::jthread> threads_;  // constant after the constructor
+  std::atomic<bool> is_stopping_ = false;  // written under mutex_
+  std::vector<std::jthread> threads_;      // constant after the constructor
 };
 
 }  // namespace takt::serve

@@ -204,6 +204,22 @@ TEST_F(BatcherTest, a_model_that_is_not_batchable_runs_each_alone) {
   EXPECT_EQ(held.engine->rows(), (std::vector<std::int64_t>{1, 1, 1}));
 }
 
+TEST_F(BatcherTest, small_requests_of_a_quick_model_run_where_they_are_submitted) {
+  options.inline_rows_max = 2;
+  std::vector<std::thread::id> threads;
+  auto engine = std::make_shared<FakeEngine>(echo_info(), [&](std::span<const Tensor> inputs) {
+    threads.push_back(std::this_thread::get_id());
+    return testing::echo(inputs);
+  });
+  Batcher batcher(engine, options, clock, metrics);
+  EXPECT_TRUE(send(batcher, "ab", 2).answer.get());
+  EXPECT_TRUE(send(batcher, "abc", 3).answer.get());
+  EXPECT_EQ(threads[0], std::this_thread::get_id());
+  EXPECT_NE(threads[1], std::this_thread::get_id());
+  batcher.stop();
+  EXPECT_EQ(batcher.submit(make_job("b", 1, {})).error().code, Code::kUnavailable);
+}
+
 TEST_F(BatcherTest, outputs_without_a_row_per_input_row_are_not_dealt_out) {
   HeldEngine held([](std::span<const Tensor> inputs) -> Outputs {
     return std::vector<Tensor>{

@@ -177,7 +177,27 @@ class Timer {
   Mono end_;
 };
 
+/// The time of a run depends on nothing but the rows (of a batchable model).
+bool has_known_shapes(const ModelInfo& info, bool is_batchable) {
+  for (const TensorSpec& spec : info.inputs) {
+    if (spec.type == DataType::kBytes) return false;
+    for (std::size_t i = is_batchable ? 1 : 0; i < spec.shape.size(); ++i) {
+      if (spec.shape[i] < 0) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
+
+std::int64_t count_quick_rows(const std::vector<RunTime>& times) {
+  std::int64_t rows = 0;
+  for (const RunTime& time : times) {
+    if (time.best_us > kQuickRunUs) break;
+    rows = time.rows;
+  }
+  return rows;
+}
 
 std::int64_t choose_rows(const std::vector<RunTime>& times) {
   const auto per_row = [](const RunTime& time) {
@@ -216,6 +236,9 @@ BatchProfile probe_model(Engine& engine, const ProbeOptions& options, Clock& clo
   if (options.is_stopped()) return profile;
   if (const auto time = timer.time(rows_max, rng)) profile.times.push_back(*time);
   if (profile.is_batchable) profile.rows_best = choose_rows(profile.times);
+  if (has_known_shapes(engine.info(), profile.is_batchable)) {
+    profile.rows_quick = count_quick_rows(profile.times);
+  }
   return profile;
 }
 

@@ -30,12 +30,18 @@ struct BatchProfile {
   std::string reason;          // why not, for the log
   std::int64_t rows_best = 1;  // the fewest rows whose time per row is within 5 % of the best
   std::vector<RunTime> times;
-  bool is_warm = false;  // the model ran at all with made-up values
+  std::int64_t rows_quick = 0;  // up to so many rows run in kQuickRunUs; 0: unknown or not even one
+  bool is_warm = false;         // the model ran at all with made-up values
 };
 
 /// Runs the model on made-up rows: one row twice, two rows together, and compares. Then runs and
 /// times 1, 2, 4 ... rows_max rows of zeros, which also warms it up for each size.
 BatchProfile probe_model(Engine& engine, const ProbeOptions& options, Clock& clock);
+
+/// A run that takes no longer is cheaper done at once than handed to another thread.
+inline constexpr std::int64_t kQuickRunUs = 50;
+/// The most rows whose run, and that of every smaller size, is quick.
+std::int64_t count_quick_rows(const std::vector<RunTime>& times);
 
 /// The size to batch to: on a CPU many models lose from large batches (caches).
 std::int64_t choose_rows(const std::vector<RunTime>& times);

@@ -70,5 +70,12 @@ TEST(Probe, the_fewest_rows_near_the_best_time_per_row_are_chosen) {
   EXPECT_EQ(choose_rows({}), 1);
 }
 
+TEST(Probe, quick_sizes_end_at_the_first_that_is_not) {
+  EXPECT_EQ(count_quick_rows({{1, 5}, {2, 9}, {4, 51}, {8, 20}}), 2);
+  EXPECT_EQ(count_quick_rows({{1, 51}}), 0);
+  EXPECT_EQ(probe("add_two").rows_quick, 0) << "its time depends on an open dimension";
+  EXPECT_EQ(probe("scalar").rows_quick, 0);
+}
+
 }  // namespace
 }  // namespace takt::serve

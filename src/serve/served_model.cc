@@ -27,6 +27,7 @@ void log_profile(const std::string& name, const BatchProfile& profile) {
   Object fields{{"model", name},
                 {"batchable", profile.is_batchable},
                 {"batch_rows", profile.rows_best},
+                {"quick_rows", profile.rows_quick},
                 {"times", std::move(times)}};
   if (!profile.is_batchable) fields["reason"] = profile.reason;
   log_info("model probed", std::move(fields));
@@ -48,6 +49,7 @@ Status ServedModel::start(std::shared_ptr<Engine> engine, const std::function<bo
       .is_batchable = profile.is_batchable && profile.rows_best > 1,
       .queue_requests_max = options_.queue_requests_max,
       .threads = options_.instances,
+      .inline_rows_max = profile.rows_quick,
   };
   batcher_ = std::make_unique<Batcher>(engine_, options, clock_, metrics_);
   state_.store(ModelState::kReady, std::memory_order_release);
