@@ -267,7 +267,7 @@ void Connection::start_async(const std::shared_ptr<Exchange>& exchange) {
   Responder responder = exchange->make_responder(core_);
   exchange->route->async_handler(std::shared_ptr<Request>(exchange, &exchange->request),
                                  std::move(responder));
-  arm_watch();
+  if (!exchange->is_answered()) arm_watch();
 }
 
 void Connection::arm_watch() {
