@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "takt/track/checks.h"
+#include "takt/track/mlflow_request.h"
+#include "takt/track/mlflow_routes.h"
+#include "takt/track/page_token.h"
+
+namespace takt::track {
+namespace {
+
+using access::Right;
+using net::Method;
+using net::Request;
+using net::Response;
+
+constexpr std::int64_t kRunsMax = 50'000;
+constexpr std::int64_t kHistoryMax = 25'000;
+constexpr std::int64_t kWholeHistoryMax = 1'000'000;
+constexpr std::size_t kBulkRunsMax = 100;
+
+Result<RunView> view_argument(const MlflowArgs& args) {
+  const Value& value = args.object()["run_view_type"];
+  if (value.is_null() || value == Value("ACTIVE_ONLY") || value == Value(1)) return RunView::kActive;
+  if (value == Value("DELETED_ONLY") || value == Value(2)) return RunView::kDeleted;
+  if (value == Value("ALL") || value == Value(3)) return RunView::kAll;
+  return invalid_value("run_view_type", value);
+}
+
+Result<Response> search_mlflow_runs(TrackService& track, access::Policy& policy, Request& request) {
+  TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "run"));
+  TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(request));
+  RunSearch search;
+  const auto experiments = args.texts("experiment_ids");
+  const std::string filter = args.text("filter", "");
+  const auto order = args.texts("order_by");
+  search.limit = args.integer("max_results", 1000);
+  search.page_token = args.text("page_token", "");
+  TAKT_ASSIGN(search.view, view_argument(args));
+  TAKT_RETURN_IF_ERROR(args.done());
+  if (search.limit < 1 || search.limit > kRunsMax)
+    return fail(Code::kInvalid, "Invalid value " + std::to_string(search.limit) + " for parameter 'max_results' supplied. "
+                                "It must be at most " + std::to_string(kRunsMax) + ", but got value " + std::to_string(search.limit),
+                {}, "max_results");
+  for (const std::string& id : experiments) {
+    // An unknown experiment has no runs; 0 is the project's own Default.
+    const auto known = track.experiment(by, ExperimentId{id});
+    if (known) search.experiments.push_back(known->id.value);
+    else if (known.error().code != Code::kNotFound) return std::unexpected(known.error());
+  }
+  TAKT_ASSIGN(search.filter, parse_filter(filter, run_filter_rules()));
+  TAKT_ASSIGN(search.order, parse_order(order, run_filter_rules()));
+  TAKT_ASSIGN(const RunPage page, track.search(by, search, {}, true));
+  Array runs;
+  for (const Run& run : page.runs) runs.push_back(mlflow_run(run));
+  Object answer{{"runs", std::move(runs)}};
+  if (!page.next_page_token.empty()) answer["next_page_token"] = page.next_page_token;
+  return Response::json(std::move(answer));
+}
+
+Value mlflow_point(std::string_view key, const RunId& run, const Point& point) {
+  return Object{{"key", key},
+                {"value", mlflow_number(point.value)},
+                {"timestamp", point.timestamp_ms},
+                {"step", point.step},
+                {"run_id", run.value}};
+}
+
+Result<std::optional<Point>> point_of_token(const std::string& token, const std::string& identity) {
+  if (token.empty()) return std::nullopt;
+  TAKT_ASSIGN(const Value place, read_page_token(token, identity));
+  MlflowArgs args(place, "page_token");
+  Point point;
+  point.timestamp_ms = args.integer("t");
+  point.step = args.integer("s");
+  point.value = args.number("v");
+  TAKT_RETURN_IF_ERROR(args.done());
+  return point;
+}
+
+Result<Response> get_history(TrackService& track, access::Policy& policy, Request& request) {
+  TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(request));
+  const RunId id = args.run_id();
+  const std::string key = args.text("metric_key");
+  const bool is_paged = args.has("max_results");
+  std::int64_t limit = args.integer("max_results", kWholeHistoryMax);
+  const std::string token = args.text("page_token", "");
+  TAKT_RETURN_IF_ERROR(args.done());
+  if (limit < 1) return invalid_value("max_results", limit);
+  limit = std::min(limit, is_paged ? kHistoryMax : kWholeHistoryMax);
+  TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "run/" + id.value));
+  const std::string identity = "history\n" + id.value + "\n" + key;
+  TAKT_ASSIGN(const auto after, point_of_token(token, identity));
+  TAKT_ASSIGN(const History history, track.history(by, id, key, after, limit + 1));
+  Array metrics;
+  const auto count = std::min(history.points.size(), static_cast<std::size_t>(limit));
+  for (std::size_t i = 0; i < count; ++i) metrics.push_back(mlflow_point(key, id, history.points[i]));
+  Object answer{{"metrics", std::move(metrics)}};
+  if (history.points.size() > count) {
+    const Point& last = history.points[count - 1];
+    answer["next_page_token"] = make_page_token(
+        identity, Object{{"t", last.timestamp_ms}, {"s", last.step}, {"v", mlflow_number(last.value)}});
+  }
+  return Response::json(std::move(answer));
+}
+
+Result<std::vector<std::string>> bulk_runs(MlflowArgs& args, std::string_view singular, std::string_view plural) {
+  auto runs = args.texts(singular);
+  if (runs.empty()) runs = args.texts(plural);
+  TAKT_RETURN_IF_ERROR(args.done());
+  if (runs.empty())
+    return fail(Code::kInvalid, "GetMetricHistoryBulk request must specify at least one run_id.", {}, std::string(singular));
+  if (runs.size() > kBulkRunsMax)
+    return fail(Code::kInvalid, "GetMetricHistoryBulk request cannot specify more than " + std::to_string(kBulkRunsMax) +
+                                    " run_ids. Received " + std::to_string(runs.size()) + " run_ids.", {}, std::string(singular));
+  std::ranges::sort(runs);
+  return runs;
+}
+
+Result<Response> get_history_bulk(TrackService& track, access::Policy& policy, Request& request) {
+  TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "run"));
+  TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(request));
+  TAKT_ASSIGN(const auto runs, bulk_runs(args, "run_id", "run_ids"));
+  const std::string key = args.text("metric_key");
+  std::int64_t left = std::clamp<std::int64_t>(args.integer("max_results", kHistoryMax), 1, kHistoryMax);
+  TAKT_RETURN_IF_ERROR(args.done());
+  Array metrics;
+  for (const std::string& run : runs) {
+    if (left <= 0) break;
+    TAKT_ASSIGN(const History history, track.history(by, RunId{run}, key, std::nullopt, left));
+    for (const Point& point : history.points) metrics.push_back(mlflow_point(key, RunId{run}, point));
+    left -= static_cast<std::int64_t>(history.points.size());
+  }
+  return Response::json(Object{{"metrics", std::move(metrics)}});
+}
+
+/// Sampled by step: each run gives its points within the steps, thinned to max_results.
+Result<Response> get_history_bulk_interval(TrackService& track, access::Policy& policy, Request& request) {
+  constexpr std::int64_t kPerRunMax = 2500;
+  TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "run"));
+  TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(request));
+  TAKT_ASSIGN(const auto runs, bulk_runs(args, "run_ids", "run_id"));
+  const std::string key = args.text("metric_key");
+  const std::int64_t max = args.integer("max_results", kPerRunMax);
+  const std::int64_t from = args.integer("start_step", INT64_MIN);
+  const std::int64_t to = args.integer("end_step", INT64_MAX);
+  TAKT_RETURN_IF_ERROR(args.done());
+  if (max < 1 || max > kPerRunMax)
+    return fail(Code::kInvalid, "max_results must be between 1 and " + std::to_string(kPerRunMax) + ".", {}, "max_results");
+  if (args.has("start_step") != args.has("end_step"))
+    return fail(Code::kInvalid, "If either start step or end step are specified, both must be specified.");
+  if (from > to)
+    return fail(Code::kInvalid, "end_step must be greater than start_step. Found start_step=" + std::to_string(from) +
+                                    " and end_step=" + std::to_string(to) + ".");
+  Array metrics;
+  for (const std::string& run : runs) {
+    TAKT_ASSIGN(History history, track.history(by, RunId{run}, key, std::nullopt, kWholeHistoryMax));
+    std::erase_if(history.points, [&](const Point& point) { return point.step < from || point.step > to; });
+    std::ranges::stable_sort(history.points, {}, &Point::step);
+    for (const Point& point : thin_points(history.points, static_cast<std::size_t>(max)))
+      metrics.push_back(mlflow_point(key, RunId{run}, point));
+  }
+  return Response::json(Object{{"metrics", std::move(metrics)}});
+}
+
+}  // namespace
+
+void register_mlflow_searches(net::Router& router, TrackService& t, access::Policy& p) {
+  add_mlflow_route(router, Method::kPost, "runs/search", [&](Request& r) { return search_mlflow_runs(t, p, r); });
+  add_mlflow_route(router, Method::kGet, "metrics/get-history", [&](Request& r) { return get_history(t, p, r); });
+  add_mlflow_route(router, Method::kGet, "metrics/get-history-bulk", [&](Request& r) { return get_history_bulk(t, p, r); });
+  add_mlflow_route(router, Method::kGet, "metrics/get-history-bulk-interval",
+                   [&](Request& r) { return get_history_bulk_interval(t, p, r); });
+}
+
+}  // namespace takt::track
