@@ -13,6 +13,7 @@ await context.addInitScript(([theme, language]) => {
   localStorage.setItem('takt-theme', theme)
   localStorage.setItem('takt-language', language)
 }, [has('--dark') ? 'dark' : 'light', has('--zh') ? 'zh' : 'en'])
+if (has('--pseudo')) await context.addInitScript(() => localStorage.setItem('takt-pseudo', 'on'))
 const page = await context.newPage()
 page.on('console', (message) => ['error', 'warning'].includes(message.type()) && console.log(`  ${message.type()}: ${message.text()}`))
 page.on('pageerror', (error) => console.log(`  thrown: ${error.message}`))

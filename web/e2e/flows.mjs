@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { clipped_texts } from './clipped.mjs'
 import { until } from './server.mjs'
 
 const axe_source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -20,6 +21,7 @@ export function collect({ browser, server, pictures }) {
       if (localStorage.getItem('takt-theme') === null) localStorage.setItem('takt-theme', chosen_theme)
       if (localStorage.getItem('takt-language') === null) localStorage.setItem('takt-language', chosen_language)
     }, [theme, language])
+    if (options.pseudo) await context.addInitScript(() => localStorage.setItem('takt-pseudo', 'on'))
     const page = await context.newPage()
     page.setDefaultTimeout(wait_ms)
     const complaints = []
@@ -294,11 +296,25 @@ export function collect({ browser, server, pictures }) {
           problems.push(...(await axe_problems(page)).map((problem) => `${name}: ${problem}`))
           const cut = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth || (document.querySelector('main')?.scrollWidth ?? 0) > (document.querySelector('main')?.clientWidth ?? 0) + 1)
           if (cut) problems.push(`${name}: wider than the window`)
+          problems.push(...(await page.evaluate(clipped_texts)).map((text) => `${name}: ${text}`))
         }
         assert.deepEqual(problems, [])
       }))
     }
   }
+
+  test('a language 40 % longer cuts nothing', () => with_page({ pseudo: true }, async (page) => {
+    const problems = []
+    for (const [name, path] of Object.entries(await pages())) {
+      await page.goto(server.url + path)
+      await page.locator('h1').first().waitFor()
+      await page.waitForTimeout(400)
+      problems.push(...(await page.evaluate(clipped_texts)).map((text) => `${name}: ${text}`))
+      const wide = await page.evaluate(() => (document.querySelector('main')?.scrollWidth ?? 0) - (document.querySelector('main')?.clientWidth ?? 0))
+      if (wide > 1) problems.push(`${name}: ${wide} px too wide`)
+    }
+    assert.deepEqual(problems, [])
+  }))
 
   test('narrow: every page stays within 390 px', () => with_page({ width: 390, height: 844 }, async (page) => {
     const problems = []
