@@ -2,6 +2,7 @@
 #include "takt/store/internal/blob_folder.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -48,16 +49,6 @@ Result<bool> link_or_rename(const fs::path& marker, const fs::path& final_path) 
   return fail(errno_error("renaming to " + final_path.string(), errno));
 }
 
-/// The 256 folders of loose objects are made at once, so that no upload has to sync their parent.
-Status make_loose_folders(const fs::path& loose) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  if (fs::exists(loose / "ff")) return {};
-  for (const char a : kHex) {
-    for (const char b : kHex) TAKT_RETURN_IF_ERROR(make_dirs(loose / std::string{a, b}));
-  }
-  return sync_dir(loose);
-}
-
 }  // namespace
 
 NewFile::~NewFile() {
@@ -77,9 +68,22 @@ Result<BlobFolder> BlobFolder::open(const fs::path& root) {
   for (const char* part : {"packs", "loose", "tmp"}) {
     TAKT_RETURN_IF_ERROR(make_dirs(root / part));
   }
-  TAKT_RETURN_IF_ERROR(make_loose_folders(root / "loose"));
   TAKT_RETURN_IF_ERROR(sync_dir(root));
   return BlobFolder(root);
+}
+
+/// fsync of the parent before a folder is used by anyone, once per folder and program.
+Status BlobFolder::make_loose_folder(const fs::path& folder) const {
+  const std::string name = folder.filename().string();
+  std::atomic<bool>& is_durable =
+      (*durable_folders_)[static_cast<std::size_t>(std::stoi(name, nullptr, 16))];
+  if (is_durable) return {};
+  if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
+    return fail(errno_error("creating the folder " + folder.string(), errno));
+  }
+  TAKT_RETURN_IF_ERROR(sync_dir(folder.parent_path()));
+  is_durable = true;
+  return {};
 }
 
 Result<NewFile> BlobFolder::create() const {
@@ -99,6 +103,7 @@ Result<BlobMarker> BlobFolder::publish(NewFile file, BlobKind kind, const Digest
   }
   file.path_ = marker;  // removed should the next steps fail
   const fs::path final_path = path_of(kind, digest);
+  if (kind == BlobKind::kLoose) TAKT_RETURN_IF_ERROR(make_loose_folder(final_path.parent_path()));
   TAKT_ASSIGN(const bool has_marker, link_or_rename(marker, final_path));
   file.path_.clear();
   TAKT_RETURN_IF_ERROR(sync_dir(final_path.parent_path()));

@@ -2,8 +2,11 @@
 // The files about blobs: packs, loose objects and what is being written.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,7 +58,12 @@ class BlobFolder {
 
  private:
   explicit BlobFolder(std::filesystem::path root) : root_(std::move(root)) {}
+  Status make_loose_folder(const std::filesystem::path& folder) const;
+
   std::filesystem::path root_;
+  // Of loose/00 … loose/ff: known to survive a power cut.
+  std::unique_ptr<std::array<std::atomic<bool>, 256>> durable_folders_ =
+      std::make_unique<std::array<std::atomic<bool>, 256>>();
 };
 
 }  // namespace takt::store::internal
