@@ -3,15 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include "takt/base/log.h"
 #include "takt/base/rng.h"
 #include "takt/base/testing/manual_clock.h"
+#include "takt/base/testing/temp_dir.h"
 #include "takt/jobs/job_store.h"
 #include "takt/jobs/migrations.h"
 #include "takt/jobs/sql.h"
 #include "takt/jobs/testing/fake_executor.h"
 #include "takt/jobs/transitions.h"
 #include "takt/store/event_log.h"
-#include "takt/store/lineage.h"
+#include "takt/store/migrations.h"
 #include "takt/store/testing/database_pair.h"
 #include "takt/track/migrations.h"
 
@@ -26,7 +28,15 @@ using testing::ScriptedAttempt;
 class DispatcherTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    db_ = store::testing::open_sqlite({track::migrations(), migrations()}, clock_);
+    log_setup(LogLevel::kError, LogFormat::kText);
+    // Not synced: the tests crash the dispatcher, not the machine.
+    auto opened = store::Database::open({.location = (dir_.path() / "takt.db").string(), .sync_full = false}, clock_);
+    ASSERT_TRUE(opened) << opened.error().text();
+    db_ = std::move(*opened);
+    std::vector<store::Migration> all;
+    for (const auto& part : {store::migrations(), track::migrations(), migrations()})
+      all.insert(all.end(), part.begin(), part.end());
+    ASSERT_TRUE(db_->migrate(all));
     restart();
   }
   // A crash: what was only in memory is gone, rows and attempts stay.
@@ -96,6 +106,7 @@ class DispatcherTest : public ::testing::Test {
     return status;
   }
 
+  takt::testing::TempDir dir_;
   takt::testing::ManualClock clock_;
   FakeExecutor executor_{clock_, {2000, 4ll << 30, 1}};
   FakeWorkspace workspace_;
@@ -295,7 +306,7 @@ TEST_F(DispatcherTest, random_walk_with_crashes_keeps_the_promises) {
                            .reply_is_lost = rng.below(20) == 0};
   };
   std::vector<Job> jobs;
-  constexpr std::size_t kJobs = 400;
+  constexpr std::size_t kJobs = 200;
   const auto submit_one = [&] {
     JobSpec spec;
     spec.resources = {static_cast<std::int64_t>(100 + rng.below(1900)),

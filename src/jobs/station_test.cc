@@ -9,6 +9,7 @@
 
 #include "takt/access/migrations.h"
 #include "takt/base/file.h"
+#include "takt/base/log.h"
 #include "takt/base/testing/temp_dir.h"
 #include "takt/data/migrations.h"
 #include "takt/data/resolver.h"
@@ -18,6 +19,7 @@
 #include "takt/net/testing/raw_client.h"
 #include "takt/store/event_log.h"
 #include "takt/store/lineage.h"
+#include "takt/store/migrations.h"
 #include "takt/track/migrations.h"
 
 namespace takt::jobs {
@@ -30,13 +32,17 @@ using access::Right;
 class StationTest : public ::testing::Test {
  protected:
   void SetUp() override {
+    log_setup(LogLevel::kWarn, LogFormat::kText);
     data_dir_ = fs::canonical(dir_.path()) / "data";
     ASSERT_TRUE(make_dirs(data_dir_, 0700));
     db_ = std::move(*store::Database::open({.location = (data_dir_ / "takt.db").string()}, system_clock()));
-    for (const auto& part : {access::migrations(), data::migrations(), track::migrations(), migrations()}) {
-      const Status migrated = db_->migrate(part);
-      ASSERT_TRUE(migrated) << migrated.error().text();
-    }
+    std::vector<store::Migration> all;
+    for (const auto& part : {store::migrations(), access::migrations(), data::migrations(), track::migrations(),
+                             migrations()})
+      all.insert(all.end(), part.begin(), part.end());
+    std::ranges::sort(all, {}, &store::Migration::name);
+    const Status migrated = db_->migrate(all);
+    ASSERT_TRUE(migrated) << migrated.error().text();
     blobs_ = std::move(*store::BlobStore::open(data_dir_ / "blobs", *db_));
     access_ = std::move(*access::AccessService::open(*db_, {.admin_token_file = (data_dir_ / "admin-token").string()}));
     datasets_ = std::make_unique<data::DatasetService>(*db_, *blobs_);
