@@ -18,6 +18,13 @@ std::pair<std::string, std::string> range_below(std::string_view folder) {
   return {std::string(folder) + "/", std::string(folder) + "0"};
 }
 
+Status upsert(store::Tx& tx, const ProjectId& project, std::string_view root, const content::Entry& file) {
+  TAKT_RETURN_IF_ERROR(tx.exec(sql::kUpsertArtifact,
+                               {project.value, std::string(root), file.path, file.digest.value, file.size,
+                                std::int64_t{file.executable ? 1 : 0}, tx.now_ms()}));
+  return {};
+}
+
 }  // namespace
 
 std::string root_of_run(const RunId& run) { return "run/" + run.value; }
@@ -36,10 +43,15 @@ Status store_artifact(store::Tx& tx, const ProjectId& project, std::string_view 
   const auto [from, to] = range_below(file.path);
   TAKT_ASSIGN(const auto below, tx.find(sql::kArtifactsBelow, {project.value, std::string(root), from, to, std::int64_t{1}}));
   if (below) return clash(file.path);
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kUpsertArtifact,
-                               {project.value, std::string(root), file.path, file.digest.value, file.size,
-                                std::int64_t{file.executable ? 1 : 0}, tx.now_ms()}));
-  return {};
+  return upsert(tx, project, root, file);
+}
+
+Status store_artifact_over(store::Tx& tx, const ProjectId& project, std::string_view root, const content::Entry& file) {
+  for (std::size_t slash = file.path.find('/'); slash != std::string::npos; slash = file.path.find('/', slash + 1))
+    TAKT_RETURN_IF_ERROR(tx.exec(sql::kDeleteArtifact, {project.value, std::string(root), file.path.substr(0, slash)}));
+  const auto [from, to] = range_below(file.path);
+  TAKT_RETURN_IF_ERROR(tx.exec(sql::kDeleteArtifactsBelow, {project.value, std::string(root), from, to}));
+  return upsert(tx, project, root, file);
 }
 
 Result<std::optional<content::Entry>> find_artifact(store::Reader& reader, const ProjectId& project,

@@ -20,6 +20,8 @@ std::string root_of_logged_model(std::string_view model_id);  // "logged-model/I
 
 /// kInvalid when a path would be a file and a folder at once.
 Status store_artifact(store::Tx& tx, const ProjectId& project, std::string_view root, const content::Entry& file);
+/// What stands in the way (a file where a folder is needed, or the reverse) goes.
+Status store_artifact_over(store::Tx& tx, const ProjectId& project, std::string_view root, const content::Entry& file);
 Result<std::optional<content::Entry>> find_artifact(store::Reader& reader, const ProjectId& project,
                                                     std::string_view root, std::string_view path);
 /// All files below the folder ("" = root), by path, with their whole paths; kTooLarge over the limit.

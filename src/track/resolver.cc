@@ -63,7 +63,7 @@ Result<spine::Explanation> RunExplainer::explain(const ProjectId& project, const
   for (const auto& [key, point] : run.metrics) metrics[key] = mlflow_number(point.value);
   for (const auto& [key, value] : run.params) params[key] = value;
   Object facts{{"experiment", run.experiment_name}, {"metrics", std::move(metrics)}, {"params", std::move(params)}};
-  if (const std::string seed = word_of(run.params, "seed"); !seed.empty()) facts["seed"] = seed;
+  if (const std::string seed = word_of(run.tags, "takt.seed"); !seed.empty()) facts["seed"] = seed;
   if (!links.code.empty()) facts["code"] = links.code;
   if (!links.environment.empty()) facts["environment"] = links.environment;
   explanation.facts = std::move(facts);

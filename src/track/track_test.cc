@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "takt/base/testing/temp_dir.h"
@@ -136,7 +137,7 @@ TEST(Runs, params_stay_as_they_were_first_logged) {
     const Status changed = w.track.log_batch(w.write, id, batch);
     ASSERT_FALSE(changed);
     EXPECT_NE(changed.error().message.find("Changing param values is not allowed"), std::string::npos);
-    const Run run = *w.track.run(w.read, id);
+    const track::Run run = *w.track.run(w.read, id);
     EXPECT_EQ(run.params, (Words{{"lr", "0.1"}}));
     EXPECT_TRUE(run.metrics.empty());
     batch.params = {{"a", "1"}, {"a", "1"}};
@@ -268,7 +269,7 @@ TEST(RunWriter, a_jobs_run_is_made_once_and_ends_with_the_job) {
       TAKT_RETURN_IF_ERROR(store::add_edge(tx, w.project, ref_of(id), "used", *parse_ref("dataset/d@1")));
       return end_run(tx, w.project, id, RunEnd::kFailed);
     }));
-    const Run run = *w.track.run(w.read, id);
+    const track::Run run = *w.track.run(w.read, id);
     EXPECT_EQ(run.status, RunStatus::kFailed);
     EXPECT_EQ(run.metrics.at("accuracy").value, 0.97);
     EXPECT_EQ(run.experiment_name, "digits");

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/models/register_step.h"
+
+#include "takt/models/checks.h"
+#include "takt/store/lineage.h"
+#include "takt/track/run_store.h"
+
+namespace takt::models {
+namespace {
+
+struct RegisterOptions {
+  std::string model, alias, description;
+};
+
+Result<RegisterOptions> parse_options(const Value& with) {
+  Fields fields(with, "with");
+  RegisterOptions options;
+  options.model = fields.text("model");
+  options.alias = fields.text("alias", "");
+  options.description = fields.text("description", "");
+  // A name that a parameter fills in later is checked when it runs.
+  const bool is_open = options.model.find("${") != std::string::npos;
+  if (!options.model.empty() && !is_open)
+    if (const Status named = check_name("model name", options.model); !named) fields.reject("model", named.error().message, named.error().hint);
+  if (!options.alias.empty() && options.alias.find("${") == std::string::npos)
+    if (const Status named = check_alias(options.alias); !named) fields.reject("alias", named.error().message, named.error().hint);
+  TAKT_RETURN_IF_ERROR(fields.done());
+  return options;
+}
+
+}  // namespace
+
+Result<actions::StepPorts> RegisterStep::describe(const actions::StepDefinition& definition) const {
+  TAKT_RETURN_IF_ERROR(parse_options(definition.with));
+  actions::StepPorts ports;
+  ports.inputs = {{"model", actions::PortKind::kModel, true}, {"metrics", actions::PortKind::kJson, false}};
+  ports.outputs = {{"version", actions::PortKind::kModelVersion, true}};
+  ports.cacheable = false;
+  return ports;
+}
+
+Status RegisterStep::start(const actions::StepRequest&) { return {}; }
+
+Result<RunId> RegisterStep::run_of(const ProjectId& project, const Ref& ref) {
+  constexpr int kDepth = 2;
+  constexpr int kEdgesMax = 200;
+  if (ref.kind == "run") return RunId{ref.path.substr(0, ref.path.find('/'))};
+  RunId run;
+  if (ref.kind.empty()) return run;
+  TAKT_RETURN_IF_ERROR(registry_.db().read([&](store::Reader& reader) -> Status {
+    if (ref.kind == "job") {
+      TAKT_ASSIGN(const auto runs, track::runs_by_tag(reader, project, track::kJobTag, ref.path));
+      if (!runs.empty()) {
+        run = runs.back();
+        return {};
+      }
+    }
+    // Made-by and part-of lead from the files to what made them; the newest wins, as the same bytes
+    // may have been made before.
+    TAKT_ASSIGN(const auto edges, store::walk_lineage(reader, project, ref, kDepth, kEdgesMax));
+    UnixMs newest = -1;
+    for (const store::Edge& edge : edges)
+      if (edge.from == ref && edge.to.kind == "run" && edge.time_ms > newest) {
+        run.value = edge.to.path;
+        newest = edge.time_ms;
+      }
+    return {};
+  }));
+  return run;
+}
+
+Result<actions::StepProgress> RegisterStep::poll(const actions::StepRequest& request) {
+  TAKT_ASSIGN(const RegisterOptions options, parse_options(request.definition.with));
+  const auto model = request.inputs.find("model");
+  if (model == request.inputs.end()) return fail(Code::kInvalid, "register has no input `model`");
+  const auto by = policy_.as_server<access::Right::kWrite>(request.project, request.actor);
+  NewVersion asked;
+  asked.model = options.model;
+  asked.alias = options.alias;
+  asked.description = options.description;
+  asked.tree = model->second.digest;
+  asked.owner = request.node.text();
+  TAKT_ASSIGN(asked.run, run_of(request.project, model->second.ref));
+  if (!asked.run.empty()) asked.source = "runs:/" + asked.run.value + "/model";
+  if (const auto metrics = request.inputs.find("metrics"); metrics != request.inputs.end() && metrics->second.json.is_object())
+    for (const auto& [key, value] : metrics->second.json.as_object())
+      if (value.is_number()) asked.metrics[key] = value.as_number();
+  TAKT_ASSIGN(const ModelVersion version, registry_.add_version(by, asked));
+  actions::StepProgress progress;
+  progress.state = actions::StepState::kDone;
+  progress.work = ref_of(version.id);
+  progress.outputs["version"] = {actions::PortKind::kModelVersion, ref_of(version.id), version.tree, {}};
+  return progress;
+}
+
+Status RegisterStep::cancel(const actions::StepRequest&) { return {}; }
+
+}  // namespace takt::models
