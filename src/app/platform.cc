@@ -20,6 +20,11 @@
 #include "takt/jobs/migrations.h"
 #include "takt/jobs/routes.h"
 #include "takt/jobs/station.h"
+#include "takt/models/migrations.h"
+#include "takt/models/model_registry.h"
+#include "takt/models/register_step.h"
+#include "takt/models/resolver.h"
+#include "takt/models/routes.h"
 #include "takt/net/http.h"
 #include "takt/pipelines/engine.h"
 #include "takt/pipelines/explainer.h"
@@ -34,7 +39,12 @@
 #include "takt/store/blobs.h"
 #include "takt/store/database.h"
 #include "takt/store/migrations.h"
+#include "takt/track/artifact_service.h"
+#include "takt/track/logged_model_service.h"
 #include "takt/track/migrations.h"
+#include "takt/track/resolver.h"
+#include "takt/track/routes.h"
+#include "takt/track/track_service.h"
 
 namespace takt::app {
 namespace {
@@ -70,7 +80,7 @@ std::vector<std::string> split_list(const std::string& text) {
 std::vector<store::Migration> all_migrations() {
   std::vector<store::Migration> all;
   for (const auto room : {store::migrations(), access::migrations(), data::migrations(), track::migrations(),
-                          jobs::migrations(), pipelines::migrations()})
+                          jobs::migrations(), models::migrations(), pipelines::migrations()})
     all.insert(all.end(), room.begin(), room.end());
   std::ranges::sort(all, {}, &store::Migration::name);
   return all;
@@ -108,6 +118,10 @@ class RunningPlatform final : public Platform {
   std::unique_ptr<spine::WhyService> why_;
   std::unique_ptr<spine::LineService> line_;
   std::unique_ptr<data::DatasetService> datasets_;
+  std::unique_ptr<track::TrackService> track_;
+  std::unique_ptr<track::LoggedModelService> logged_models_;
+  std::unique_ptr<track::ArtifactService> artifacts_;
+  std::unique_ptr<models::ModelRegistry> models_;
   std::unique_ptr<jobs::JobStation> jobs_;
   std::unique_ptr<pipelines::PipelineService> pipelines_;
   std::unique_ptr<pipelines::Engine> engine_;
@@ -125,6 +139,10 @@ Status RunningPlatform::open() {
   why_ = std::make_unique<spine::WhyService>(*db_);
   line_ = std::make_unique<spine::LineService>(*db_);
   datasets_ = std::make_unique<data::DatasetService>(*db_, *blobs_);
+  track_ = std::make_unique<track::TrackService>(*db_);
+  logged_models_ = std::make_unique<track::LoggedModelService>(*db_);
+  artifacts_ = std::make_unique<track::ArtifactService>(*db_, *blobs_);
+  models_ = std::make_unique<models::ModelRegistry>(*db_, *blobs_);
   pipelines_ = std::make_unique<pipelines::PipelineService>(*db_, registry_, *access_);
   engine_ = std::make_unique<pipelines::Engine>(*db_, registry_);
   return {};
@@ -156,16 +174,24 @@ Status RunningPlatform::open_jobs() {
 void RunningPlatform::register_stations() {
   registry_.add(std::make_unique<data::DatasetResolver>(*datasets_, *access_));
   registry_.add(std::make_unique<data::ValidateStep>(*datasets_, *access_));
+  registry_.add(std::make_unique<models::ModelResolver>(*models_, *access_));
+  registry_.add(std::make_unique<models::RegisterStep>(*models_, *access_));
   registry_.add(jobs_->make_step());
   registry_.add(std::make_unique<pipelines::GateStep>());
 
   const auto data = std::make_shared<data::DatasetExplainer>(*datasets_, *access_);
   const auto lines = std::make_shared<pipelines::PipelineExplainer>(*pipelines_, *access_);
   why_->add(data);
+  const auto runs = std::make_shared<track::RunExplainer>(*track_, *access_);
+  const auto models = std::make_shared<models::ModelExplainer>(*models_, *access_);
   why_->add(jobs_->make_explainer());
+  why_->add(runs);
+  why_->add(models);
   why_->add(lines);
   line_->add(data);
   line_->add(jobs_->make_line_source());
+  line_->add(runs);
+  line_->add(models);
   line_->add(lines);
 }
 
@@ -180,6 +206,8 @@ void RunningPlatform::register_routes() {
   spine::register_routes(router_, {*db_, *blobs_, *access_, *events_, *why_, *line_});
   data::register_routes(router_, *datasets_, *access_);
   jobs::register_routes(router_, *jobs_, *access_);
+  track::register_routes(router_, {*track_, *logged_models_, *artifacts_}, *access_);
+  models::register_routes(router_, *models_, *access_);
   pipelines::register_routes(router_, *pipelines_, *access_);
   router_.set_fallback(serve_console);
 }
