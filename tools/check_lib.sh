@@ -122,7 +122,7 @@ check_layers() { tools/check_layers.py && (cd tools && python3 check_layers_test
 
 end_to_end() { # pytest's arguments
   [ -x build/release/bin/takt ] || { echo "build/release/bin/takt does not exist yet"; return 0; }
-  compgen -G "tests/*/test_*.py" >/dev/null || return 0
+  compgen -G "tests/*/*test*.py" >/dev/null || return 0
   build/venv-test/bin/python -m pytest tests -q --durations=15 --junitxml="$OUT/e2e.xml" \
     -n "$JOBS" --dist worksteal --timeout="${TAKT_E2E_TIMEOUT:-600}" "$@"
   local status=$?
