@@ -16,6 +16,12 @@ const server = new Server()
 let browser
 try {
   await server.start()
+  if (process.env.TAKT_FRONT) {
+    // A server built without the console: the files come from dist/ through a front.
+    const { start_front } = await import('../dev/front.mjs')
+    server.url = `http://127.0.0.1:${(await start_front(server.port)).port}`
+    server.has_front = true
+  }
   for (const step of ['seed_people', 'seed_line', 'seed_second_data', 'seed_runs', 'seed_jobs']) {
     const begin = Date.now()
     try {

@@ -44,11 +44,11 @@ export class Server {
     this.gateway_port ??= await free_port()
     this.grpc_port ??= await free_port()
     this.data = join(this.folder, 'data')
-    this.url = `http://127.0.0.1:${this.port}`
+    if (!this.has_front) this.url = `http://127.0.0.1:${this.port}`
     const log = openSync(join(this.folder, 'server.log'), 'a')
     const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(TAKT|MLFLOW)_/.test(name)))
     this.process = spawn(takt, ['server', '--data-dir', this.data, '--listen', `127.0.0.1:${this.port}`, '--gateway-listen', `127.0.0.1:${this.gateway_port}`, '--gateway-grpc-listen', `127.0.0.1:${this.grpc_port}`, '--cpu', '2', '--memory', '2GiB', '--gpus', '0'], { stdio: ['ignore', log, log], env: environment, detached: true })
-    await until('the server', 30, async () => (await fetch(`${this.url}/readyz`)).ok)
+    await until('the server', 30, async () => (await fetch(`http://127.0.0.1:${this.port}/readyz`)).ok)
     this.token = readFileSync(join(this.data, 'admin-token'), 'utf8').trim()
   }
 

@@ -169,7 +169,11 @@ function NodeBox({ to, className, x, y, width, title, children }: { to: string |
 }
 
 export function LineageList({ graph }: { graph: LineageGraph }) {
-  const { t } = useText()
+  const { t, has } = useText()
+  const relation = (word: string) => {
+    const key = `relation.${word}`
+    return has(key) ? (t as (key: string) => string)(key) : word
+  }
   const project = useProject()
   const say = useKindWord()
   const link = (ref: string) => {
@@ -191,7 +195,7 @@ export function LineageList({ graph }: { graph: LineageGraph }) {
           {graph.edges.map((edge, index) => (
             <tr key={index}>
               <td><span className="row"><Icon name={icon_of(parse_ref(edge.from).kind)} size={14} /> {link(edge.from)} <span className="f">{say(parse_ref(edge.from).kind)}</span></span></td>
-              <td className="m">{edge.relation}</td>
+              <td className="m">{relation(edge.relation)}</td>
               <td><span className="row"><Icon name={icon_of(parse_ref(edge.to).kind)} size={14} /> {link(edge.to)} <span className="f">{say(parse_ref(edge.to).kind)}</span></span></td>
               <td className="r m"><Time at={edge.time_at} /></td>
             </tr>
