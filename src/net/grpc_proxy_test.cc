@@ -78,6 +78,7 @@ class GrpcProxyTest : public ::testing::Test {
     proxy_ = std::move(*started);
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(-1);
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a port may have had another server
     stub_ = std::make_unique<grpc::GenericStub>(
         grpc::CreateCustomChannel("127.0.0.1:" + std::to_string(proxy_->port()),
                                   grpc::InsecureChannelCredentials(), arguments));

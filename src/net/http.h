@@ -52,7 +52,7 @@ class BodyReader {
   virtual std::int64_t length() const = 0;
 };
 
-/// Tells an async handler that its client went away. Lives as long as the request.
+/// The client of an async handler: whether it went away. Lives as long as the request.
 class ClientWatch {
  public:
   virtual ~ClientWatch() = default;
@@ -60,6 +60,9 @@ class ClientWatch {
   virtual bool is_gone() const = 0;
   /// Network thread of the request only; called there once when the client goes (at once if gone).
   virtual void on_gone(std::function<void()> callback) = 0;
+  /// Any thread: runs the task on the request's network thread, after what that has at hand. Not run
+  /// when the server stops first; must not block.
+  virtual void run_later(std::function<void()> task) = 0;
 };
 
 struct Request {

@@ -56,6 +56,10 @@ void Exchange::on_gone(std::function<void()> callback) {
   }
 }
 
+void Exchange::run_later(std::function<void()> task) {
+  asio::post(loop_->executor(), std::move(task));
+}
+
 void Exchange::mark_gone() {
   is_gone_.store(true, std::memory_order_relaxed);
   if (auto callback = std::exchange(gone_callback_, nullptr)) callback();

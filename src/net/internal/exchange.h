@@ -32,6 +32,7 @@ class Exchange final : public ClientWatch, public std::enable_shared_from_this<E
 
   bool is_gone() const override { return is_gone_.load(std::memory_order_relaxed); }
   void on_gone(std::function<void()> callback) override;
+  void run_later(std::function<void()> task) override;
   /// Loop thread: the client went away.
   void mark_gone();
 
