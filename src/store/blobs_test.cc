@@ -255,6 +255,7 @@ TEST(Blobs, opening_removes_what_a_crash_left_and_nothing_else) {
     for (const auto& [mark, path] :
          {std::pair{"pack-", root / "packs" / (lost.value + ".pack")},
           std::pair{"loose-", root / "loose" / lost.value.substr(0, 2) / lost.value.substr(2)}}) {
+      fs::create_directories(path.parent_path());
       std::ofstream(path) << "lost";
       fs::create_hard_link(path, root / "tmp" / (mark + lost.value + ".00"));
     }
