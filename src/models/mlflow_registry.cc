@@ -59,14 +59,16 @@ Value mlflow_version(const ModelVersion& version) {
 std::vector<const ModelVersion*> latest_of_stages(const std::vector<ModelVersion>& versions) {
   std::vector<const ModelVersion*> latest;
   for (const ModelVersion& version : versions)
-    if (std::ranges::none_of(latest, [&](const auto* seen) { return seen->stage == version.stage; }))
+    if (std::ranges::none_of(latest,
+                             [&](const auto* seen) { return seen->stage == version.stage; }))
       latest.push_back(&version);
   return latest;
 }
 
 Value mlflow_model(const Model& model, const std::vector<ModelVersion>& versions) {
   Array latest;
-  for (const ModelVersion* version : latest_of_stages(versions)) latest.push_back(mlflow_version(*version));
+  for (const ModelVersion* version : latest_of_stages(versions))
+    latest.push_back(mlflow_version(*version));
   Object object{{"name", model.name},
                 {"creation_timestamp", model.created_ms},
                 {"last_updated_timestamp", model.updated_ms},
@@ -113,8 +115,8 @@ struct SearchArgs {
   std::string identity;
 };
 
-Result<SearchArgs> search_args(const Request& request, const track::FilterRules& rules, std::int64_t fallback,
-                               std::int64_t max, std::string_view what) {
+Result<SearchArgs> search_args(const Request& request, const track::FilterRules& rules,
+                               std::int64_t fallback, std::int64_t max, std::string_view what) {
   TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(request));
   SearchArgs search;
   const std::string filter = args.text("filter", "");
@@ -123,11 +125,17 @@ Result<SearchArgs> search_args(const Request& request, const track::FilterRules&
   const std::string token = args.text("page_token", "");
   TAKT_RETURN_IF_ERROR(args.done());
   if (search.limit < 1)
-    return fail(Code::kInvalid, "Invalid value " + std::to_string(search.limit) + " for parameter 'max_results' supplied. "
-                                "It must be a positive integer", {}, "max_results");
+    return fail(Code::kInvalid,
+                "Invalid value " + std::to_string(search.limit) +
+                    " for parameter 'max_results' supplied. "
+                    "It must be a positive integer",
+                {}, "max_results");
   if (search.limit > max)
-    return fail(Code::kInvalid, "Invalid value " + std::to_string(search.limit) + " for parameter 'max_results' supplied. "
-                                "It must be at most " + std::to_string(max) + ", but got value " + std::to_string(search.limit),
+    return fail(Code::kInvalid,
+                "Invalid value " + std::to_string(search.limit) +
+                    " for parameter 'max_results' supplied. "
+                    "It must be at most " +
+                    std::to_string(max) + ", but got value " + std::to_string(search.limit),
                 {}, "max_results");
   TAKT_ASSIGN(search.filter, track::parse_filter(filter, rules));
   TAKT_ASSIGN(search.order, track::parse_order(order, rules));
@@ -135,7 +143,8 @@ Result<SearchArgs> search_args(const Request& request, const track::FilterRules&
   for (const auto& text : order) search.identity += "\n" + text;
   if (!token.empty()) {
     TAKT_ASSIGN(const Value place, track::read_page_token(token, search.identity));
-    if (!place.is_int() || place.as_int() < 0) return fail(Code::kInvalid, "Invalid page token, its place is no number");
+    if (!place.is_int() || place.as_int() < 0)
+      return fail(Code::kInvalid, "Invalid page token, its place is no number");
     search.from = static_cast<std::size_t>(place.as_int());
   }
   return search;
@@ -143,7 +152,8 @@ Result<SearchArgs> search_args(const Request& request, const track::FilterRules&
 
 /// Filters, sorts and cuts out the page; `held` reads a thing, `tie` orders what the terms do not.
 template <class T, class Held_, class Tie>
-std::pair<std::vector<T>, std::string> page_of(std::vector<T> all, const SearchArgs& search, Held_ held, Tie tie) {
+std::pair<std::vector<T>, std::string> page_of(std::vector<T> all, const SearchArgs& search,
+                                               Held_ held, Tie tie) {
   std::erase_if(all, [&](const T& thing) {
     return !std::ranges::all_of(search.filter, [&](const Clause& clause) {
       return track::clause_holds(clause, held(thing, clause.entity, clause.key));
@@ -151,7 +161,8 @@ std::pair<std::vector<T>, std::string> page_of(std::vector<T> all, const SearchA
   });
   std::ranges::stable_sort(all, [&](const T& a, const T& b) {
     for (const OrderTerm& term : search.order) {
-      const int compared = track::compare_held(held(a, term.entity, term.key), held(b, term.entity, term.key), term.is_descending);
+      const int compared = track::compare_held(held(a, term.entity, term.key),
+                                               held(b, term.entity, term.key), term.is_descending);
       if (compared != 0) return compared < 0;
     }
     return tie(a, b);
@@ -161,13 +172,15 @@ std::pair<std::vector<T>, std::string> page_of(std::vector<T> all, const SearchA
   std::vector<T> page(std::make_move_iterator(all.begin() + static_cast<std::ptrdiff_t>(from)),
                       std::make_move_iterator(all.begin() + static_cast<std::ptrdiff_t>(to)));
   std::string next;
-  if (to < all.size()) next = track::make_page_token(search.identity, static_cast<std::int64_t>(to));
+  if (to < all.size())
+    next = track::make_page_token(search.identity, static_cast<std::int64_t>(to));
   return {std::move(page), std::move(next)};
 }
 
 Result<Response> search_models(ModelRegistry& registry, access::Policy& policy, Request& request) {
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "model"));
-  TAKT_ASSIGN(const SearchArgs search, search_args(request, track::registered_model_filter_rules(), 100, 1000, "models"));
+  TAKT_ASSIGN(const SearchArgs search,
+              search_args(request, track::registered_model_filter_rules(), 100, 1000, "models"));
   TAKT_ASSIGN(auto all, registry.list(by));
   auto [page, next] = page_of(std::move(all), search, model_held,
                               [](const Model& a, const Model& b) { return a.name < b.name; });
@@ -181,15 +194,19 @@ Result<Response> search_models(ModelRegistry& registry, access::Policy& policy, 
   return Response::json(std::move(answer));
 }
 
-Result<Response> search_versions(ModelRegistry& registry, access::Policy& policy, Request& request) {
+Result<Response> search_versions(ModelRegistry& registry, access::Policy& policy,
+                                 Request& request) {
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "model"));
-  TAKT_ASSIGN(const SearchArgs search, search_args(request, track::model_version_filter_rules(), 10'000, 200'000, "versions"));
+  TAKT_ASSIGN(const SearchArgs search, search_args(request, track::model_version_filter_rules(),
+                                                   10'000, 200'000, "versions"));
   TAKT_ASSIGN(auto all, registry.all_versions(by));
-  auto [page, next] = page_of(std::move(all), search, version_held, [](const ModelVersion& a, const ModelVersion& b) {
-    if (a.updated_ms != b.updated_ms) return a.updated_ms > b.updated_ms;
-    if (a.id.name != b.id.name) return a.id.name < b.id.name;
-    return a.id.number > b.id.number;
-  });
+  auto [page, next] = page_of(std::move(all), search, version_held,
+                              [](const ModelVersion& a, const ModelVersion& b) {
+                                if (a.updated_ms != b.updated_ms)
+                                  return a.updated_ms > b.updated_ms;
+                                if (a.id.name != b.id.name) return a.id.name < b.id.name;
+                                return a.id.number > b.id.number;
+                              });
   Array items;
   for (const ModelVersion& version : page) items.push_back(mlflow_version(version));
   Object answer{{"model_versions", std::move(items)}};
@@ -221,18 +238,21 @@ Result<NamedCall<R>> named_call(access::Policy& policy, const Request& request) 
 
 Result<ModelVersionId> version_argument(MlflowArgs& args, const std::string& name) {
   // A string on the wire; some clients send a number.
-  if (args.object()["version"].is_int()) return ModelVersionId{{name, args.object()["version"].as_int()}};
+  if (args.object()["version"].is_int())
+    return ModelVersionId{{name, args.object()["version"].as_int()}};
   const std::string text = args.text("version");
   TAKT_RETURN_IF_ERROR(args.done());
   TAKT_ASSIGN(const std::int64_t number, parse_version_number(text));
   return ModelVersionId{{name, number}};
 }
 
-Result<ModelVersion> version_of(ModelRegistry& registry, const CanRead& by, const ModelVersionId& id) {
+Result<ModelVersion> version_of(ModelRegistry& registry, const CanRead& by,
+                                const ModelVersionId& id) {
   TAKT_ASSIGN(const auto versions, registry.versions(by, id.name));
   for (const ModelVersion& version : versions)
     if (version.id == id) return version;
-  return fail(Code::kNotFound, "Model Version (name=" + id.name + ", version=" + std::to_string(id.number) + ") not found");
+  return fail(Code::kNotFound, "Model Version (name=" + id.name +
+                                   ", version=" + std::to_string(id.number) + ") not found");
 }
 
 Response version_response(const ModelVersion& version) {
@@ -254,7 +274,8 @@ Result<Response> create_version(ModelRegistry& registry, access::Policy& policy,
   return version_response(made);
 }
 
-Result<Response> latest_versions(ModelRegistry& registry, access::Policy& policy, Request& request) {
+Result<Response> latest_versions(ModelRegistry& registry, access::Policy& policy,
+                                 Request& request) {
   TAKT_ASSIGN(auto call, named_call<Right::kRead>(policy, request));
   std::vector<std::string> stages;
   for (const std::string& stage : call.args.texts("stages")) {
@@ -278,19 +299,24 @@ Result<Response> get_by_alias(ModelRegistry& registry, access::Policy& policy, R
   const auto found = model.aliases.find(alias);
   if (found == model.aliases.end())
     return fail(Code::kInvalid, "Registered model alias " + alias + " not found.", {}, "alias");
-  TAKT_ASSIGN(const ModelVersion version, version_of(registry, call.by, ModelVersionId{{call.name, found->second}}));
+  TAKT_ASSIGN(const ModelVersion version,
+              version_of(registry, call.by, ModelVersionId{{call.name, found->second}}));
   return version_response(version);
 }
 
-Result<Response> get_version_artifact(ModelRegistry& registry, access::Policy& policy, Request& request) {
+Result<Response> get_version_artifact(ModelRegistry& registry, access::Policy& policy,
+                                      Request& request) {
   TAKT_ASSIGN(auto call, named_call<Right::kRead>(policy, request));
   const std::string path = call.args.text("path");
   TAKT_RETURN_IF_ERROR(call.args.done());
   TAKT_RETURN_IF_ERROR(track::check_artifact_path(path));
   TAKT_ASSIGN(const ModelVersionId id, version_argument(call.args, call.name));
   TAKT_ASSIGN(const ModelVersion version, version_of(registry, call.by, id));
-  if (version.tree.empty()) return fail(Code::kNotFound, "the files of " + id.text() + " are not here but at " + version.storage);
-  TAKT_ASSIGN(const content::Manifest files, registry.blobs().read_tree(call.by.project(), version.tree));
+  if (version.tree.empty())
+    return fail(Code::kNotFound,
+                "the files of " + id.text() + " are not here but at " + version.storage);
+  TAKT_ASSIGN(const content::Manifest files,
+              registry.blobs().read_tree(call.by.project(), version.tree));
   const content::Entry* file = files.find(path);
   if (file == nullptr) return fail(Code::kNotFound, id.text() + " has no file '" + path + "'");
   return track::download(registry.blobs(), call.by.project(), *file);
@@ -336,9 +362,14 @@ void add_model_routes(const AddRoute& add, ModelRegistry& g, access::Policy& p) 
     TAKT_RETURN_IF_ERROR(g.remove_model(call.by, call.name, true));
     return track::mlflow_empty();
   });
+}
+
+void add_model_word_routes(const AddRoute& add, ModelRegistry& g, access::Policy& p) {
   add(Method::kGet, "registered-models/search", [&](Request& r) { return search_models(g, p, r); });
-  add(Method::kPost, "registered-models/get-latest-versions", [&](Request& r) { return latest_versions(g, p, r); });
-  add(Method::kGet, "registered-models/get-latest-versions", [&](Request& r) { return latest_versions(g, p, r); });
+  add(Method::kPost, "registered-models/get-latest-versions",
+      [&](Request& r) { return latest_versions(g, p, r); });
+  add(Method::kGet, "registered-models/get-latest-versions",
+      [&](Request& r) { return latest_versions(g, p, r); });
   add(Method::kPost, "registered-models/set-tag", [&](Request& r) -> Result<Response> {
     TAKT_ASSIGN(auto call, named_call<Right::kWrite>(p, r));
     const std::string key = call.args.text("key");
@@ -427,14 +458,17 @@ void add_version_routes(const AddRoute& add, ModelRegistry& g, access::Policy& p
 
 }  // namespace
 
-void register_mlflow_registry(net::Router& router, ModelRegistry& registry, access::Policy& policy) {
+void register_mlflow_registry(net::Router& router, ModelRegistry& registry,
+                              access::Policy& policy) {
   const AddRoute add = [&](Method method, std::string_view path, const net::Handler& handler) {
     track::add_mlflow_route(router, method, path, handler);
   };
   add_model_routes(add, registry, policy);
+  add_model_word_routes(add, registry, policy);
   add_version_routes(add, registry, policy);
   router.add(Method::kGet, "/model-versions/get-artifact",
-             [&](Request& r) { return get_version_artifact(registry, policy, r); }, {.error_form = track::mlflow_error});
+             [&](Request& r) { return get_version_artifact(registry, policy, r); },
+             {.error_form = track::mlflow_error});
 }
 
 }  // namespace takt::models

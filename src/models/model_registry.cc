@@ -17,8 +17,8 @@
 namespace takt::models {
 namespace {
 
-store::Event registry_event(std::string_view verb, const ProjectId& project, const UserId& actor, Ref subject,
-                            Value details = {}) {
+store::Event registry_event(std::string_view verb, const ProjectId& project, const UserId& actor,
+                            Ref subject, Value details = {}) {
   store::Event event;
   event.project = project;
   event.actor = actor;
@@ -33,32 +33,37 @@ Status append(store::Tx& tx, store::Event event) {
   return {};
 }
 
-Status make_model(store::Tx& tx, const ProjectId& project, const UserId& user, std::string_view name,
-                  std::string_view description) {
+Status make_model(store::Tx& tx, const ProjectId& project, const UserId& user,
+                  std::string_view name, std::string_view description) {
   TAKT_ASSIGN(const bool is_new, insert_model(tx, project, name, description));
-  if (!is_new) return fail(Code::kConflict, "Registered Model (name=" + std::string(name) + ") already exists.", {}, "name");
+  if (!is_new)
+    return fail(Code::kConflict,
+                "Registered Model (name=" + std::string(name) + ") already exists.", {}, "name");
   return append(tx, registry_event(kModelCreated, project, user, {"model", std::string(name)}));
 }
 
 /// Stores the version with its event and edge, and its alias.
-Result<ModelVersion> write_version(store::Tx& tx, const ProjectId& project, const UserId& user, ModelVersion version,
-                                   std::string_view owner) {
+Result<ModelVersion> write_version(store::Tx& tx, const ProjectId& project, const UserId& user,
+                                   ModelVersion version, std::string_view owner) {
   version.created_by = user;
   TAKT_ASSIGN(ModelVersion made, insert_version(tx, project, std::move(version), owner));
   Object details{{"files", made.files}, {"size_bytes", made.bytes}};
   if (!made.run.empty()) details["run"] = made.run.value;
-  store::Event event = registry_event(kVersionAdded, project, user, ref_of(made.id), std::move(details));
+  store::Event event =
+      registry_event(kVersionAdded, project, user, ref_of(made.id), std::move(details));
   event.after_digest = made.tree.value;
   TAKT_RETURN_IF_ERROR(append(tx, std::move(event)));
   if (!made.run.empty()) {
     TAKT_ASSIGN(const auto run, track::find_run_row(tx, project, made.run));
-    if (run) TAKT_RETURN_IF_ERROR(store::add_edge(tx, project, ref_of(made.id), "came-from", ref_of(made.run)));
+    if (run)
+      TAKT_RETURN_IF_ERROR(
+          store::add_edge(tx, project, ref_of(made.id), "came-from", ref_of(made.run)));
   }
   return made;
 }
 
-Status write_alias(store::Tx& tx, const ProjectId& project, const UserId& user, const ModelVersionId& id,
-                   std::string_view alias) {
+Status write_alias(store::Tx& tx, const ProjectId& project, const UserId& user,
+                   const ModelVersionId& id, std::string_view alias) {
   TAKT_ASSIGN(const Model model, load_model(tx, project, id.name));
   TAKT_RETURN_IF_ERROR(load_version(tx, project, id));
   Object details{{"alias", alias}};
@@ -74,7 +79,9 @@ Status write_alias(store::Tx& tx, const ProjectId& project, const UserId& user, 
 Status check_unused(store::Reader& reader, const ProjectId& project, const ModelVersionId& id) {
   TAKT_ASSIGN(const auto users, store::edges_to(reader, project, ref_of(id)));
   if (users.empty()) return {};
-  return fail(Code::kConflict, id.text() + " is used by " + std::to_string(users.size()) + " things, such as " + users.front().from.text(),
+  return fail(Code::kConflict,
+              id.text() + " is used by " + std::to_string(users.size()) + " things, such as " +
+                  users.front().from.text(),
               "see `takt why model/" + id.text() + "`; delete it anyway with force=true");
 }
 
@@ -85,7 +92,9 @@ Status note_on_logged_model(store::Tx& tx, const ProjectId& project, const Model
   TAKT_ASSIGN(const auto model, track::find_logged_model(tx, project, version.logged_model));
   if (!model) return {};
   Array list;
-  if (const auto old = parse_json(track::word_of(model->tags, kVersionsTag)); old && old->is_array()) list = old->as_array();
+  if (const auto old = parse_json(track::word_of(model->tags, kVersionsTag));
+      old && old->is_array())
+    list = old->as_array();
   list.push_back(Object{{"name", version.id.name}, {"version", version.id.number}});
   return track::store_logged_model_tag(tx, version.logged_model, kVersionsTag, dump_json(list));
 }
@@ -96,19 +105,23 @@ std::string download_uri(const ModelVersion& version) {
   return version.tree.empty() ? version.storage : track::tree_uri(version.tree);
 }
 
-ModelRegistry::ModelRegistry(store::Database& db, store::BlobStore& blobs) : db_(db), blobs_(blobs) {}
+ModelRegistry::ModelRegistry(store::Database& db, store::BlobStore& blobs)
+    : db_(db), blobs_(blobs) {}
 
-Result<ModelVersion> ModelRegistry::add_version(const access::CanWrite& by, const NewVersion& version) {
+Result<ModelVersion> ModelRegistry::add_version(const access::CanWrite& by,
+                                                const NewVersion& version) {
   TAKT_ASSIGN(Added added, add(by, version));
   return std::move(added.version);
 }
 
-Result<ModelRegistry::Added> ModelRegistry::add(const access::CanWrite& by, const NewVersion& asked) {
+Result<ModelRegistry::Added> ModelRegistry::add(const access::CanWrite& by,
+                                                const NewVersion& asked) {
   TAKT_RETURN_IF_ERROR(check_name("model name", asked.model));
   if (!asked.alias.empty()) TAKT_RETURN_IF_ERROR(check_alias(asked.alias));
   for (const auto& [key, value] : asked.tags) TAKT_RETURN_IF_ERROR(check_registry_tag(key, value));
   TAKT_ASSIGN(const content::Manifest manifest, blobs_.read_tree(by.project(), asked.tree));
-  if (manifest.entries.empty()) return fail(Code::kInvalid, "a model version needs at least one file", "", "tree");
+  if (manifest.entries.empty())
+    return fail(Code::kInvalid, "a model version needs at least one file", "", "tree");
   Added added;
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     std::optional<ModelVersionId> known;
@@ -122,7 +135,8 @@ Result<ModelRegistry::Added> ModelRegistry::add(const access::CanWrite& by, cons
     ModelVersionId id = known.value_or(ModelVersionId{});
     if (!known) {
       TAKT_ASSIGN(const auto models, load_models(tx, by.project(), asked.model));
-      if (models.empty()) TAKT_RETURN_IF_ERROR(make_model(tx, by.project(), by.user(), asked.model, ""));
+      if (models.empty())
+        TAKT_RETURN_IF_ERROR(make_model(tx, by.project(), by.user(), asked.model, ""));
       ModelVersion version;
       version.id.name = asked.model;
       version.tree = asked.tree;
@@ -135,17 +149,20 @@ Result<ModelRegistry::Added> ModelRegistry::add(const access::CanWrite& by, cons
       version.tags = asked.tags;
       for (const auto& [key, value] : asked.metrics)
         if (std::isfinite(value)) version.metrics[key] = value;
-      TAKT_ASSIGN(const ModelVersion made, write_version(tx, by.project(), by.user(), std::move(version), asked.owner));
+      TAKT_ASSIGN(const ModelVersion made,
+                  write_version(tx, by.project(), by.user(), std::move(version), asked.owner));
       id = made.id;
     }
-    if (!asked.alias.empty()) TAKT_RETURN_IF_ERROR(write_alias(tx, by.project(), by.user(), id, asked.alias));
+    if (!asked.alias.empty())
+      TAKT_RETURN_IF_ERROR(write_alias(tx, by.project(), by.user(), id, asked.alias));
     TAKT_ASSIGN(added.version, load_version(tx, by.project(), id));
     return {};
   }));
   return added;
 }
 
-Result<ModelRegistry::Added> ModelRegistry::add_from_run(const access::CanWrite& by, NewVersion version, const RunId& run,
+Result<ModelRegistry::Added> ModelRegistry::add_from_run(const access::CanWrite& by,
+                                                         NewVersion version, const RunId& run,
                                                          std::string_view path) {
   TAKT_RETURN_IF_ERROR(track::check_artifact_path(path));
   content::Manifest files;
@@ -154,13 +171,16 @@ Result<ModelRegistry::Added> ModelRegistry::add_from_run(const access::CanWrite&
     if (!known) return fail(Code::kNotFound, "no run " + run.value, "see `takt runs ls`", "run");
     TAKT_ASSIGN(files, track::artifact_tree(reader, by.project(), track::root_of_run(run), path));
     if (!files.entries.empty()) return {};
-    TAKT_ASSIGN(const auto logged, track::find_logged_model_of_run(reader, by.project(), run, path));
+    TAKT_ASSIGN(const auto logged,
+                track::find_logged_model_of_run(reader, by.project(), run, path));
     if (!logged) return {};
-    TAKT_ASSIGN(files, track::artifact_tree(reader, by.project(), track::root_of_logged_model(logged->id), ""));
+    TAKT_ASSIGN(files, track::artifact_tree(reader, by.project(),
+                                            track::root_of_logged_model(logged->id), ""));
     return {};
   }));
   if (files.entries.empty())
-    return fail(Code::kNotFound, "run " + run.value + " has no artifacts below '" + std::string(path) + "'",
+    return fail(Code::kNotFound,
+                "run " + run.value + " has no artifacts below '" + std::string(path) + "'",
                 "see `takt runs show " + run.value + "`", "path");
   TAKT_ASSIGN(version.tree, blobs_.add_tree(by.project(), files));
   version.run = run;
@@ -168,7 +188,8 @@ Result<ModelRegistry::Added> ModelRegistry::add_from_run(const access::CanWrite&
   return add(by, version);
 }
 
-Result<ModelVersion> ModelRegistry::add_from_source(const access::CanWrite& by, const SourceVersion& asked) {
+Result<ModelVersion> ModelRegistry::add_from_source(const access::CanWrite& by,
+                                                    const SourceVersion& asked) {
   for (const auto& [key, value] : asked.tags) TAKT_RETURN_IF_ERROR(check_registry_tag(key, value));
   ResolvedSource source;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
@@ -202,40 +223,46 @@ Result<ModelVersion> ModelRegistry::add_from_source(const access::CanWrite& by, 
   return made;
 }
 
-Status ModelRegistry::set_alias(const access::CanWrite& by, std::string_view name, std::string_view alias,
-                                std::int64_t number) {
+Status ModelRegistry::set_alias(const access::CanWrite& by, std::string_view name,
+                                std::string_view alias, std::int64_t number) {
   TAKT_RETURN_IF_ERROR(check_model_alias(alias));
   return db_.write([&](store::Tx& tx) {
-    return write_alias(tx, by.project(), by.user(), ModelVersionId{{std::string(name), number}}, alias);
+    return write_alias(tx, by.project(), by.user(), ModelVersionId{{std::string(name), number}},
+                       alias);
   });
 }
 
-Status ModelRegistry::delete_alias(const access::CanWrite& by, std::string_view name, std::string_view alias) {
+Status ModelRegistry::delete_alias(const access::CanWrite& by, std::string_view name,
+                                   std::string_view alias) {
   return db_.write([&](store::Tx& tx) -> Status {
     TAKT_ASSIGN(const Model model, load_model(tx, by.project(), name));
     const auto before = model.aliases.find(std::string(alias));
     if (before == model.aliases.end()) return {};
     TAKT_RETURN_IF_ERROR(remove_alias(tx, by.project(), name, alias));
     return append(tx, registry_event(kAliasDeleted, by.project(), by.user(),
-                                     ref_of(ModelVersionId{{model.name, before->second}}), Object{{"alias", alias}}));
+                                     ref_of(ModelVersionId{{model.name, before->second}}),
+                                     Object{{"alias", alias}}));
   });
 }
 
-Result<Model> ModelRegistry::create_model(const access::CanWrite& by, std::string_view name, std::string_view description,
+Result<Model> ModelRegistry::create_model(const access::CanWrite& by, std::string_view name,
+                                          std::string_view description,
                                           const std::map<std::string, std::string>& tags) {
   TAKT_RETURN_IF_ERROR(check_model_name(name));
   for (const auto& [key, value] : tags) TAKT_RETURN_IF_ERROR(check_registry_tag(key, value));
   Model made;
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(make_model(tx, by.project(), by.user(), name, description));
-    for (const auto& [key, value] : tags) TAKT_RETURN_IF_ERROR(store_model_tag(tx, by.project(), name, key, value));
+    for (const auto& [key, value] : tags)
+      TAKT_RETURN_IF_ERROR(store_model_tag(tx, by.project(), name, key, value));
     TAKT_ASSIGN(made, load_model(tx, by.project(), name));
     return {};
   }));
   return made;
 }
 
-Result<Model> ModelRegistry::describe_model(const access::CanWrite& by, std::string_view name, std::string_view description) {
+Result<Model> ModelRegistry::describe_model(const access::CanWrite& by, std::string_view name,
+                                            std::string_view description) {
   Model model;
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(load_model(tx, by.project(), name));
@@ -246,18 +273,21 @@ Result<Model> ModelRegistry::describe_model(const access::CanWrite& by, std::str
   return model;
 }
 
-Result<Model> ModelRegistry::rename_model(const access::CanWrite& by, std::string_view name, std::string_view new_name) {
+Result<Model> ModelRegistry::rename_model(const access::CanWrite& by, std::string_view name,
+                                          std::string_view new_name) {
   TAKT_RETURN_IF_ERROR(check_model_name(new_name));
   Model model;
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(load_model(tx, by.project(), name));
     TAKT_ASSIGN(const bool is_used, is_name_used(tx, by.project(), new_name));
     if (is_used)
-      return fail(Code::kConflict, "Registered Model (name=" + std::string(new_name) + ") already exists.", {}, "new_name");
+      return fail(Code::kConflict,
+                  "Registered Model (name=" + std::string(new_name) + ") already exists.", {},
+                  "new_name");
     TAKT_RETURN_IF_ERROR(store_model_name(tx, by.project(), name, new_name));
     TAKT_ASSIGN(model, load_model(tx, by.project(), new_name));
-    return append(tx, registry_event(kModelRenamed, by.project(), by.user(), {"model", std::string(new_name)},
-                                     Object{{"before", name}}));
+    return append(tx, registry_event(kModelRenamed, by.project(), by.user(),
+                                     {"model", std::string(new_name)}, Object{{"before", name}}));
   }));
   return model;
 }
@@ -267,14 +297,17 @@ Status ModelRegistry::remove_model(const access::CanWrite& by, std::string_view 
     TAKT_RETURN_IF_ERROR(load_model(tx, by.project(), name));
     TAKT_ASSIGN(const auto versions, load_versions(tx, by.project(), name));
     if (!force)
-      for (const ModelVersion& version : versions) TAKT_RETURN_IF_ERROR(check_unused(tx, by.project(), version.id));
+      for (const ModelVersion& version : versions)
+        TAKT_RETURN_IF_ERROR(check_unused(tx, by.project(), version.id));
     TAKT_RETURN_IF_ERROR(mark_model_removed(tx, by.project(), name));
-    return append(tx, registry_event(kModelRemoved, by.project(), by.user(), {"model", std::string(name)},
-                                     Object{{"versions", static_cast<std::int64_t>(versions.size())}}));
+    return append(
+        tx, registry_event(kModelRemoved, by.project(), by.user(), {"model", std::string(name)},
+                           Object{{"versions", static_cast<std::int64_t>(versions.size())}}));
   });
 }
 
-Status ModelRegistry::set_model_tag(const access::CanWrite& by, std::string_view name, std::string_view key, std::string_view value) {
+Status ModelRegistry::set_model_tag(const access::CanWrite& by, std::string_view name,
+                                    std::string_view key, std::string_view value) {
   TAKT_RETURN_IF_ERROR(check_registry_tag(key, value));
   return db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(load_model(tx, by.project(), name));
@@ -282,14 +315,17 @@ Status ModelRegistry::set_model_tag(const access::CanWrite& by, std::string_view
   });
 }
 
-Status ModelRegistry::delete_model_tag(const access::CanWrite& by, std::string_view name, std::string_view key) {
+Status ModelRegistry::delete_model_tag(const access::CanWrite& by, std::string_view name,
+                                       std::string_view key) {
   return db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(load_model(tx, by.project(), name));
     return remove_model_tag(tx, by.project(), name, key);
   });
 }
 
-Result<ModelVersion> ModelRegistry::describe_version(const access::CanWrite& by, const ModelVersionId& id, std::string_view description) {
+Result<ModelVersion> ModelRegistry::describe_version(const access::CanWrite& by,
+                                                     const ModelVersionId& id,
+                                                     std::string_view description) {
   ModelVersion version;
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     TAKT_ASSIGN(version, load_version(tx, by.project(), id));
@@ -300,8 +336,8 @@ Result<ModelVersion> ModelRegistry::describe_version(const access::CanWrite& by,
   return version;
 }
 
-Result<ModelVersion> ModelRegistry::set_stage(const access::CanWrite& by, const ModelVersionId& id, std::string_view stage,
-                                              bool archive_others) {
+Result<ModelVersion> ModelRegistry::set_stage(const access::CanWrite& by, const ModelVersionId& id,
+                                              std::string_view stage, bool archive_others) {
   TAKT_ASSIGN(const std::string wanted, parse_stage(stage));
   ModelVersion version;
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
@@ -315,12 +351,14 @@ Result<ModelVersion> ModelRegistry::set_stage(const access::CanWrite& by, const 
     version.stage = wanted;
     version.updated_ms = tx.now_ms();
     TAKT_RETURN_IF_ERROR(store_version(tx, by.project(), version));
-    return append(tx, registry_event(kStageSet, by.project(), by.user(), ref_of(id), Object{{"stage", wanted}}));
+    return append(tx, registry_event(kStageSet, by.project(), by.user(), ref_of(id),
+                                     Object{{"stage", wanted}}));
   }));
   return version;
 }
 
-Status ModelRegistry::set_version_tag(const access::CanWrite& by, const ModelVersionId& id, std::string_view key, std::string_view value) {
+Status ModelRegistry::set_version_tag(const access::CanWrite& by, const ModelVersionId& id,
+                                      std::string_view key, std::string_view value) {
   TAKT_RETURN_IF_ERROR(check_registry_tag(key, value));
   return db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(load_version(tx, by.project(), id));
@@ -328,14 +366,16 @@ Status ModelRegistry::set_version_tag(const access::CanWrite& by, const ModelVer
   });
 }
 
-Status ModelRegistry::delete_version_tag(const access::CanWrite& by, const ModelVersionId& id, std::string_view key) {
+Status ModelRegistry::delete_version_tag(const access::CanWrite& by, const ModelVersionId& id,
+                                         std::string_view key) {
   return db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(load_version(tx, by.project(), id));
     return remove_version_tag(tx, by.project(), id, key);
   });
 }
 
-Status ModelRegistry::remove_version(const access::CanWrite& by, const ModelVersionId& id, bool force) {
+Status ModelRegistry::remove_version(const access::CanWrite& by, const ModelVersionId& id,
+                                     bool force) {
   return db_.write([&](store::Tx& tx) -> Status {
     TAKT_ASSIGN(const ModelVersion version, load_version(tx, by.project(), id));
     if (!force) TAKT_RETURN_IF_ERROR(check_unused(tx, by.project(), id));

@@ -18,18 +18,18 @@ namespace takt::models {
 
 struct ModelVersion {
   ModelVersionId id;
-  Digest tree;                 // what a replica loads; empty when the source holds no files here
-  std::string source;          // as the client gave it
+  Digest tree;         // what a replica loads; empty when the source holds no files here
+  std::string source;  // as the client gave it
   RunId run;
   std::string description;
   std::map<std::string, std::string> tags;
   std::vector<std::string> aliases;
-  std::map<std::string, double> metrics;   // evaluation metrics recorded at registration
+  std::map<std::string, double> metrics;  // evaluation metrics recorded at registration
   UserId created_by;
   UnixMs created_ms = 0, updated_ms = 0;
   std::int64_t files = 0, bytes = 0;
-  std::string storage;         // URI of the source's files
-  std::string logged_model;    // m-… it was made from, if any
+  std::string storage;       // URI of the source's files
+  std::string logged_model;  // m-… it was made from, if any
   std::string run_link;
   std::string stage = "None";  // MLflow's old stages; takt itself goes by aliases
 };
@@ -44,20 +44,20 @@ struct Model {
 };
 
 struct NewVersion {
-  std::string model;           // created when absent
+  std::string model;  // created when absent
   Digest tree;
   std::string source;
   RunId run;
   std::map<std::string, double> metrics;
   std::map<std::string, std::string> tags;
-  std::string owner;           // idempotency key; the same again returns the existing version
+  std::string owner;  // idempotency key; the same again returns the existing version
   std::string description;
-  std::string alias;           // set to the version in the same transaction
+  std::string alias;  // set to the version in the same transaction
 };
 /// As MLflow's clients register: always a new number, of a model that exists.
 struct SourceVersion {
   std::string model;
-  std::string source;          // runs:/…, models:/…, mlflow-artifacts:/…, or a foreign URI
+  std::string source;  // runs:/…, models:/…, mlflow-artifacts:/…, or a foreign URI
   RunId run;
   std::string logged_model;
   std::string run_link, description;
@@ -69,10 +69,14 @@ class ModelRegistry {
   ModelRegistry(store::Database& db, store::BlobStore& blobs);
   Result<ModelVersion> add_version(const access::CanWrite& by, const NewVersion& version);
   /// The same tree (or owner) as an existing version of the model gives that one, `created` false.
-  struct Added { ModelVersion version; bool created = false; };
+  struct Added {
+    ModelVersion version;
+    bool created = false;
+  };
   Result<Added> add(const access::CanWrite& by, const NewVersion& version);
   /// Registers a folder or file of a run's artifacts.
-  Result<Added> add_from_run(const access::CanWrite& by, NewVersion version, const RunId& run, std::string_view path);
+  Result<Added> add_from_run(const access::CanWrite& by, NewVersion version, const RunId& run,
+                             std::string_view path);
   Result<ModelVersion> add_from_source(const access::CanWrite& by, const SourceVersion& version);
 
   Result<std::vector<Model>> list(const access::CanRead& by);
@@ -87,25 +91,34 @@ class ModelRegistry {
   Status delete_alias(const access::CanWrite& by, std::string_view name, std::string_view alias);
 
   /// kConflict when the name is taken.
-  Result<Model> create_model(const access::CanWrite& by, std::string_view name, std::string_view description,
+  Result<Model> create_model(const access::CanWrite& by, std::string_view name,
+                             std::string_view description,
                              const std::map<std::string, std::string>& tags);
-  Result<Model> describe_model(const access::CanWrite& by, std::string_view name, std::string_view description);
-  Result<Model> rename_model(const access::CanWrite& by, std::string_view name, std::string_view new_name);
+  Result<Model> describe_model(const access::CanWrite& by, std::string_view name,
+                               std::string_view description);
+  Result<Model> rename_model(const access::CanWrite& by, std::string_view name,
+                             std::string_view new_name);
   /// With all its versions. Not forced: kConflict while one of them is used.
   Status remove_model(const access::CanWrite& by, std::string_view name, bool force);
-  Status set_model_tag(const access::CanWrite& by, std::string_view name, std::string_view key, std::string_view value);
+  Status set_model_tag(const access::CanWrite& by, std::string_view name, std::string_view key,
+                       std::string_view value);
   Status delete_model_tag(const access::CanWrite& by, std::string_view name, std::string_view key);
 
-  Result<ModelVersion> describe_version(const access::CanWrite& by, const ModelVersionId& id, std::string_view description);
+  Result<ModelVersion> describe_version(const access::CanWrite& by, const ModelVersionId& id,
+                                        std::string_view description);
   /// None, Staging, Production, Archived; may archive the others of the stage.
-  Result<ModelVersion> set_stage(const access::CanWrite& by, const ModelVersionId& id, std::string_view stage,
-                                 bool archive_others);
-  Status set_version_tag(const access::CanWrite& by, const ModelVersionId& id, std::string_view key, std::string_view value);
-  Status delete_version_tag(const access::CanWrite& by, const ModelVersionId& id, std::string_view key);
+  Result<ModelVersion> set_stage(const access::CanWrite& by, const ModelVersionId& id,
+                                 std::string_view stage, bool archive_others);
+  Status set_version_tag(const access::CanWrite& by, const ModelVersionId& id, std::string_view key,
+                         std::string_view value);
+  Status delete_version_tag(const access::CanWrite& by, const ModelVersionId& id,
+                            std::string_view key);
   Status remove_version(const access::CanWrite& by, const ModelVersionId& id, bool force);
 
   /// What of these versions was made since then, of how many.
-  struct Counts { std::int64_t versions = 0, since = 0; };
+  struct Counts {
+    std::int64_t versions = 0, since = 0;
+  };
   Result<Counts> counts(const access::CanRead& by, UnixMs since_ms);
   store::Database& db() { return db_; }
   store::BlobStore& blobs() { return blobs_; }
@@ -115,7 +128,8 @@ class ModelRegistry {
   store::BlobStore& blobs_;
 };
 
-/// Where a client can read the version's files: the tree when there is one, else the source's place.
+/// Where a client can read the version's files: the tree when there is one, else the source's
+/// place.
 std::string download_uri(const ModelVersion& version);
 
 }  // namespace takt::models

@@ -8,9 +8,13 @@
 namespace takt::models {
 namespace {
 
-store::Params named(const ProjectId& project, std::string_view name) { return {project.value, std::string(name)}; }
+store::Params named(const ProjectId& project, std::string_view name) {
+  return {project.value, std::string(name)};
+}
 
-store::Params numbered(const ProjectId& project, const ModelVersionId& id) { return {project.value, id.name, id.number}; }
+store::Params numbered(const ProjectId& project, const ModelVersionId& id) {
+  return {project.value, id.name, id.number};
+}
 
 Result<std::map<std::string, double>> metrics_from(const std::string& text) {
   TAKT_ASSIGN(const Value value, parse_json(text));
@@ -53,12 +57,16 @@ using ByVersion = std::map<std::pair<std::string, std::int64_t>, Key>;
 
 }  // namespace
 
-Result<bool> insert_model(store::Tx& tx, const ProjectId& project, std::string_view name, std::string_view description) {
-  TAKT_ASSIGN(const auto changed, tx.exec(sql::kUpsertModel, {project.value, std::string(name), std::string(description), tx.now_ms()}));
+Result<bool> insert_model(store::Tx& tx, const ProjectId& project, std::string_view name,
+                          std::string_view description) {
+  TAKT_ASSIGN(const auto changed,
+              tx.exec(sql::kUpsertModel,
+                      {project.value, std::string(name), std::string(description), tx.now_ms()}));
   return changed > 0;
 }
 
-Result<std::vector<Model>> load_models(store::Reader& reader, const ProjectId& project, std::string_view name) {
+Result<std::vector<Model>> load_models(store::Reader& reader, const ProjectId& project,
+                                       std::string_view name) {
   std::vector<Model> models;
   std::map<std::string, std::size_t, std::less<>> places;
   TAKT_ASSIGN(const auto rows, name.empty() ? reader.query(sql::kListModels, {project.value})
@@ -100,52 +108,68 @@ Result<bool> is_name_used(store::Reader& reader, const ProjectId& project, std::
   return row.has_value();
 }
 
-Status store_model_description(store::Tx& tx, const ProjectId& project, std::string_view name, std::string_view description) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kUpdateModel, {project.value, std::string(name), std::string(description), tx.now_ms()}));
+Status store_model_description(store::Tx& tx, const ProjectId& project, std::string_view name,
+                               std::string_view description) {
+  TAKT_RETURN_IF_ERROR(tx.exec(sql::kUpdateModel, {project.value, std::string(name),
+                                                   std::string(description), tx.now_ms()}));
   return {};
 }
 
-Status store_model_name(store::Tx& tx, const ProjectId& project, std::string_view name, std::string_view new_name) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kRenameModel, {project.value, std::string(name), std::string(new_name), tx.now_ms()}));
-  for (const std::string_view statement : {sql::kRenameVersions, sql::kRenameTags, sql::kRenameVersionTags, sql::kRenameAliases})
-    TAKT_RETURN_IF_ERROR(tx.exec(statement, {project.value, std::string(name), std::string(new_name)}));
+Status store_model_name(store::Tx& tx, const ProjectId& project, std::string_view name,
+                        std::string_view new_name) {
+  TAKT_RETURN_IF_ERROR(tx.exec(
+      sql::kRenameModel, {project.value, std::string(name), std::string(new_name), tx.now_ms()}));
+  for (const std::string_view statement :
+       {sql::kRenameVersions, sql::kRenameTags, sql::kRenameVersionTags, sql::kRenameAliases})
+    TAKT_RETURN_IF_ERROR(
+        tx.exec(statement, {project.value, std::string(name), std::string(new_name)}));
   return {};
 }
 
 Status mark_model_removed(store::Tx& tx, const ProjectId& project, std::string_view name) {
   TAKT_RETURN_IF_ERROR(tx.exec(sql::kRemoveModel, {project.value, std::string(name), tx.now_ms()}));
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kRemoveVersions, {project.value, std::string(name), tx.now_ms()}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kRemoveVersions, {project.value, std::string(name), tx.now_ms()}));
   TAKT_RETURN_IF_ERROR(tx.exec(sql::kDeleteTags, named(project, name)));
   TAKT_RETURN_IF_ERROR(tx.exec(sql::kDeleteAliases, named(project, name)));
   return {};
 }
 
-Status store_model_tag(store::Tx& tx, const ProjectId& project, std::string_view name, std::string_view key, std::string_view value) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kSetTag, {project.value, std::string(name), std::string(key), std::string(value)}));
+Status store_model_tag(store::Tx& tx, const ProjectId& project, std::string_view name,
+                       std::string_view key, std::string_view value) {
+  TAKT_RETURN_IF_ERROR(tx.exec(
+      sql::kSetTag, {project.value, std::string(name), std::string(key), std::string(value)}));
   return {};
 }
 
-Status remove_model_tag(store::Tx& tx, const ProjectId& project, std::string_view name, std::string_view key) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kDeleteTag, {project.value, std::string(name), std::string(key)}));
+Status remove_model_tag(store::Tx& tx, const ProjectId& project, std::string_view name,
+                        std::string_view key) {
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kDeleteTag, {project.value, std::string(name), std::string(key)}));
   return {};
 }
 
-Result<ModelVersion> insert_version(store::Tx& tx, const ProjectId& project, ModelVersion version, std::string_view owner) {
-  TAKT_ASSIGN(const auto number, tx.find(sql::kNextVersionNumber, {project.value, version.id.name, tx.now_ms()}));
-  if (!number) return fail(Code::kNotFound, "Registered Model with name=" + version.id.name + " not found");
+Result<ModelVersion> insert_version(store::Tx& tx, const ProjectId& project, ModelVersion version,
+                                    std::string_view owner) {
+  TAKT_ASSIGN(const auto number,
+              tx.find(sql::kNextVersionNumber, {project.value, version.id.name, tx.now_ms()}));
+  if (!number)
+    return fail(Code::kNotFound, "Registered Model with name=" + version.id.name + " not found");
   version.id.number = number->integer(0);
   version.created_ms = version.updated_ms = tx.now_ms();
   TAKT_RETURN_IF_ERROR(tx.exec(
       sql::kInsertVersion,
-      {project.value, version.id.name, version.id.number, version.tree.value, version.files, version.bytes,
-       version.source, version.storage, version.run.value, version.logged_model, version.run_link,
-       version.description, metrics_text(version.metrics), std::string(owner), version.created_by.value,
-       version.created_ms}));
-  for (const auto& [key, value] : version.tags) TAKT_RETURN_IF_ERROR(store_version_tag(tx, project, version.id, key, value));
+      {project.value, version.id.name, version.id.number, version.tree.value, version.files,
+       version.bytes, version.source, version.storage, version.run.value, version.logged_model,
+       version.run_link, version.description, metrics_text(version.metrics), std::string(owner),
+       version.created_by.value, version.created_ms}));
+  for (const auto& [key, value] : version.tags)
+    TAKT_RETURN_IF_ERROR(store_version_tag(tx, project, version.id, key, value));
   return version;
 }
 
-Result<std::vector<ModelVersion>> load_versions(store::Reader& reader, const ProjectId& project, std::string_view name) {
+Result<std::vector<ModelVersion>> load_versions(store::Reader& reader, const ProjectId& project,
+                                                std::string_view name) {
   std::vector<ModelVersion> versions;
   ByVersion<std::size_t> places;
   TAKT_ASSIGN(const auto rows, reader.query(sql::kListVersions, named(project, name)));
@@ -165,63 +189,81 @@ Result<std::vector<ModelVersion>> load_versions(store::Reader& reader, const Pro
   return versions;
 }
 
-Result<ModelVersion> load_version(store::Reader& reader, const ProjectId& project, const ModelVersionId& id) {
+Result<ModelVersion> load_version(store::Reader& reader, const ProjectId& project,
+                                  const ModelVersionId& id) {
   if (!id.name.empty()) {
     TAKT_ASSIGN(const auto versions, load_versions(reader, project, id.name));
     for (const ModelVersion& version : versions)
       if (version.id.number == id.number) return version;
   }
-  return fail(Code::kNotFound, "Model Version (name=" + id.name + ", version=" + std::to_string(id.number) + ") not found");
+  return fail(Code::kNotFound, "Model Version (name=" + id.name +
+                                   ", version=" + std::to_string(id.number) + ") not found");
 }
 
-Result<std::optional<ModelVersionId>> find_version_by_tree(store::Reader& reader, const ProjectId& project,
-                                                           std::string_view name, const Digest& tree) {
-  TAKT_ASSIGN(const auto row, reader.find(sql::kFindVersionByTree, {project.value, std::string(name), tree.value}));
+Result<std::optional<ModelVersionId>> find_version_by_tree(store::Reader& reader,
+                                                           const ProjectId& project,
+                                                           std::string_view name,
+                                                           const Digest& tree) {
+  TAKT_ASSIGN(const auto row,
+              reader.find(sql::kFindVersionByTree, {project.value, std::string(name), tree.value}));
   if (!row) return std::nullopt;
   return ModelVersionId{{std::string(name), row->integer(0)}};
 }
 
-Result<std::optional<ModelVersionId>> find_version_by_owner(store::Reader& reader, const ProjectId& project,
+Result<std::optional<ModelVersionId>> find_version_by_owner(store::Reader& reader,
+                                                            const ProjectId& project,
                                                             std::string_view owner) {
-  TAKT_ASSIGN(const auto row, reader.find(sql::kFindVersionByOwner, {project.value, std::string(owner)}));
+  TAKT_ASSIGN(const auto row,
+              reader.find(sql::kFindVersionByOwner, {project.value, std::string(owner)}));
   if (!row) return std::nullopt;
   return ModelVersionId{{row->text(0), row->integer(1)}};
 }
 
 Status store_version(store::Tx& tx, const ProjectId& project, const ModelVersion& version) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kUpdateVersion, {project.value, version.id.name, version.id.number,
-                                                     version.description, version.stage, tx.now_ms()}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kUpdateVersion, {project.value, version.id.name, version.id.number,
+                                    version.description, version.stage, tx.now_ms()}));
   return {};
 }
 
 Status mark_version_removed(store::Tx& tx, const ProjectId& project, const ModelVersionId& id) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kRemoveVersion, {project.value, id.name, id.number, tx.now_ms()}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kRemoveVersion, {project.value, id.name, id.number, tx.now_ms()}));
   TAKT_RETURN_IF_ERROR(tx.exec(sql::kDeleteAliasesOfVersion, numbered(project, id)));
   TAKT_RETURN_IF_ERROR(tx.exec(sql::kTouchModel, {project.value, id.name, tx.now_ms()}));
   return {};
 }
 
-Status store_version_tag(store::Tx& tx, const ProjectId& project, const ModelVersionId& id, std::string_view key, std::string_view value) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kSetVersionTag, {project.value, id.name, id.number, std::string(key), std::string(value)}));
+Status store_version_tag(store::Tx& tx, const ProjectId& project, const ModelVersionId& id,
+                         std::string_view key, std::string_view value) {
+  TAKT_RETURN_IF_ERROR(tx.exec(sql::kSetVersionTag, {project.value, id.name, id.number,
+                                                     std::string(key), std::string(value)}));
   return {};
 }
 
-Status remove_version_tag(store::Tx& tx, const ProjectId& project, const ModelVersionId& id, std::string_view key) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kDeleteVersionTag, {project.value, id.name, id.number, std::string(key)}));
+Status remove_version_tag(store::Tx& tx, const ProjectId& project, const ModelVersionId& id,
+                          std::string_view key) {
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kDeleteVersionTag, {project.value, id.name, id.number, std::string(key)}));
   return {};
 }
 
-Status store_alias(store::Tx& tx, const ProjectId& project, std::string_view name, std::string_view alias, std::int64_t number) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kSetAlias, {project.value, std::string(name), std::string(alias), number}));
+Status store_alias(store::Tx& tx, const ProjectId& project, std::string_view name,
+                   std::string_view alias, std::int64_t number) {
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kSetAlias, {project.value, std::string(name), std::string(alias), number}));
   return {};
 }
 
-Result<bool> remove_alias(store::Tx& tx, const ProjectId& project, std::string_view name, std::string_view alias) {
-  TAKT_ASSIGN(const auto changed, tx.exec(sql::kDeleteAlias, {project.value, std::string(name), std::string(alias)}));
+Result<bool> remove_alias(store::Tx& tx, const ProjectId& project, std::string_view name,
+                          std::string_view alias) {
+  TAKT_ASSIGN(const auto changed,
+              tx.exec(sql::kDeleteAlias, {project.value, std::string(name), std::string(alias)}));
   return changed > 0;
 }
 
-Result<ModelRegistry::Counts> count_versions(store::Reader& reader, const ProjectId& project, UnixMs since_ms) {
+Result<ModelRegistry::Counts> count_versions(store::Reader& reader, const ProjectId& project,
+                                             UnixMs since_ms) {
   TAKT_ASSIGN(const auto row, reader.find(sql::kCountVersions, {project.value, since_ms}));
   return ModelRegistry::Counts{row->integer(0), row->integer(1)};
 }

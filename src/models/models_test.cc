@@ -20,13 +20,17 @@ namespace takt::models {
 namespace {
 
 struct OpenPolicy : access::Policy {
-  std::optional<access::Role> role_of(const UserId&, const ProjectId&) const override { return access::Role::kAdmin; }
+  std::optional<access::Role> role_of(const UserId&, const ProjectId&) const override {
+    return access::Role::kAdmin;
+  }
   Status decide(const net::Caller&, access::Right, std::string_view) override { return {}; }
 };
 
 struct World {
   explicit World(std::unique_ptr<store::Database> database)
-      : db(std::move(database)), blobs(std::move(*store::BlobStore::open(dir.path() / "blobs", *db))), registry(*db, *blobs) {}
+      : db(std::move(database)),
+        blobs(std::move(*store::BlobStore::open(dir.path() / "blobs", *db))),
+        registry(*db, *blobs) {}
   testing::TempDir dir;
   std::unique_ptr<store::Database> db;
   std::unique_ptr<store::BlobStore> blobs;
@@ -39,14 +43,16 @@ struct World {
 
   content::Manifest manifest(const std::string& text) {
     const Digest digest = *blobs->add_bytes(project, text);
-    return *content::make_manifest({{"model.onnx", static_cast<std::int64_t>(text.size()), false, digest}});
+    return *content::make_manifest(
+        {{"model.onnx", static_cast<std::int64_t>(text.size()), false, digest}});
   }
   Digest tree(const std::string& text) { return *blobs->add_tree(project, manifest(text)); }
   void make_run(const std::string& text) {
     track::NewRun asked{project, run, "e", "train", UserId{"lin"}, {}, {{"takt.job", "7"}}};
+    const content::Manifest files = manifest(text);
     ASSERT_TRUE(db->write([&](store::Tx& tx) -> Status {
       TAKT_RETURN_IF_ERROR(track::insert_run(tx, asked));
-      return track::add_run_artifacts(tx, project, run, "model", manifest(text));
+      return track::add_run_artifacts(tx, project, run, "model", files);
     }));
   }
   Result<ModelVersion> add(const std::string& text, std::string alias = "") {
@@ -98,7 +104,8 @@ TEST(Versions, racing_creates_leave_no_gap) {
     for (int i = 0; i < 8; ++i)
       threads.emplace_back([&] {
         for (int j = 0; j < 5; ++j) {
-          const auto made = w.registry.add_from_source(w.write, {"digits", "s3://bucket/model", {}, "", "", "", {}});
+          const auto made = w.registry.add_from_source(
+              w.write, {"digits", "s3://bucket/model", {}, "", "", "", {}});
           EXPECT_TRUE(made) << made.error().text();
         }
       });
@@ -130,7 +137,8 @@ TEST(Versions, sources_lead_to_their_files) {
     ASSERT_TRUE(artifacts) << artifacts.error().text();
     EXPECT_EQ(artifacts->tree, run->tree);
     EXPECT_TRUE(from("s3://bucket/x")->tree.empty());
-    for (const char* bad : {"file://tmp/x", "/etc", "mlflow-artifacts:/../x", "mlflow-artifacts:/1/..%2f..%2fx", "runs:/x/../y", "s3://b/%2e%2e/x"})
+    for (const char* bad : {"file://tmp/x", "/etc", "mlflow-artifacts:/../x",
+                            "mlflow-artifacts:/1/..%2f..%2fx", "runs:/x/../y", "s3://b/%2e%2e/x"})
       EXPECT_EQ(from(bad).error().code, Code::kInvalid) << bad;
     EXPECT_EQ(from("runs:/" + std::string(32, 'b') + "/x").error().code, Code::kNotFound);
     std::vector<store::Edge> edges;
@@ -162,7 +170,8 @@ TEST(Aliases, move_with_an_event_and_reserved_words_are_refused) {
     ASSERT_TRUE(w.registry.set_alias(w.write, "digits", "live", 2));
     for (const char* bad : {"latest", "Latest", "v1", "12", "a b", ""})
       EXPECT_FALSE(w.registry.set_alias(w.write, "digits", bad, 1)) << bad;
-    EXPECT_EQ(w.registry.set_alias(w.write, "digits", "x", 7).error().message, "Model Version (name=digits, version=7) not found");
+    EXPECT_EQ(w.registry.set_alias(w.write, "digits", "x", 7).error().message,
+              "Model Version (name=digits, version=7) not found");
     ASSERT_TRUE(w.registry.delete_alias(w.write, "digits", "live"));
     ASSERT_TRUE(w.registry.delete_alias(w.write, "digits", "live"));
     std::vector<std::string> verbs;
@@ -171,9 +180,10 @@ TEST(Aliases, move_with_an_event_and_reserved_words_are_refused) {
       for (const auto& event : events) verbs.push_back(event.verb + " " + event.subject.text());
       return {};
     }));
-    EXPECT_EQ(verbs, (std::vector<std::string>{"model.created model/digits", "model.version-added model/digits@1",
-                                               "model.alias-set model/digits@1", "model.version-added model/digits@2",
-                                               "model.alias-set model/digits@2", "model.alias-deleted model/digits@2"}));
+    EXPECT_EQ(verbs, (std::vector<std::string>{
+                         "model.created model/digits", "model.version-added model/digits@1",
+                         "model.alias-set model/digits@1", "model.version-added model/digits@2",
+                         "model.alias-set model/digits@2", "model.alias-deleted model/digits@2"}));
   });
 }
 
@@ -188,7 +198,8 @@ TEST(RegisterStep, registers_once_with_metrics_and_finds_the_run) {
     request.definition.with = *parse_yaml("{model: digits, alias: candidate}");
     const Digest tree = w.tree("weights");
     request.inputs["model"] = {actions::PortKind::kModel, {"artifact", tree.value}, tree, {}};
-    request.inputs["metrics"] = {actions::PortKind::kJson, {}, {}, *parse_json(R"({"accuracy": 0.97, "note": "x"})")};
+    request.inputs["metrics"] = {
+        actions::PortKind::kJson, {}, {}, *parse_json(R"({"accuracy": 0.97, "note": "x"})")};
     ASSERT_TRUE(w.db->write([&](store::Tx& tx) {
       return store::add_edge(tx, w.project, Ref{"artifact", tree.value}, "made-by", ref_of(w.run));
     }));
@@ -220,7 +231,8 @@ TEST(Registry, a_used_version_is_kept_unless_forced) {
   on_both([](World& w) {
     const auto version = w.add("one");
     ASSERT_TRUE(w.db->write([&](store::Tx& tx) {
-      return store::add_edge(tx, w.project, *parse_ref("revision/digits/1"), "serves", ref_of(version->id));
+      return store::add_edge(tx, w.project, *parse_ref("revision/digits/1"), "serves",
+                             ref_of(version->id));
     }));
     EXPECT_EQ(w.registry.remove_version(w.write, version->id, false).error().code, Code::kConflict);
     EXPECT_EQ(w.registry.remove_model(w.write, "digits", false).error().code, Code::kConflict);

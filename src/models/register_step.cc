@@ -21,9 +21,11 @@ Result<RegisterOptions> parse_options(const Value& with) {
   // A name that a parameter fills in later is checked when it runs.
   const bool is_open = options.model.find("${") != std::string::npos;
   if (!options.model.empty() && !is_open)
-    if (const Status named = check_name("model name", options.model); !named) fields.reject("model", named.error().message, named.error().hint);
+    if (const Status named = check_name("model name", options.model); !named)
+      fields.reject("model", named.error().message, named.error().hint);
   if (!options.alias.empty() && options.alias.find("${") == std::string::npos)
-    if (const Status named = check_alias(options.alias); !named) fields.reject("alias", named.error().message, named.error().hint);
+    if (const Status named = check_alias(options.alias); !named)
+      fields.reject("alias", named.error().message, named.error().hint);
   TAKT_RETURN_IF_ERROR(fields.done());
   return options;
 }
@@ -33,7 +35,8 @@ Result<RegisterOptions> parse_options(const Value& with) {
 Result<actions::StepPorts> RegisterStep::describe(const actions::StepDefinition& definition) const {
   TAKT_RETURN_IF_ERROR(parse_options(definition.with));
   actions::StepPorts ports;
-  ports.inputs = {{"model", actions::PortKind::kModel, true}, {"metrics", actions::PortKind::kJson, false}};
+  ports.inputs = {{"model", actions::PortKind::kModel, true},
+                  {"metrics", actions::PortKind::kJson, false}};
   ports.outputs = {{"version", actions::PortKind::kModelVersion, true}};
   ports.cacheable = false;
   return ports;
@@ -82,14 +85,16 @@ Result<actions::StepProgress> RegisterStep::poll(const actions::StepRequest& req
   asked.owner = request.node.text();
   TAKT_ASSIGN(asked.run, run_of(request.project, model->second.ref));
   if (!asked.run.empty()) asked.source = "runs:/" + asked.run.value + "/model";
-  if (const auto metrics = request.inputs.find("metrics"); metrics != request.inputs.end() && metrics->second.json.is_object())
+  if (const auto metrics = request.inputs.find("metrics");
+      metrics != request.inputs.end() && metrics->second.json.is_object())
     for (const auto& [key, value] : metrics->second.json.as_object())
       if (value.is_number()) asked.metrics[key] = value.as_number();
   TAKT_ASSIGN(const ModelVersion version, registry_.add_version(by, asked));
   actions::StepProgress progress;
   progress.state = actions::StepState::kDone;
   progress.work = ref_of(version.id);
-  progress.outputs["version"] = {actions::PortKind::kModelVersion, ref_of(version.id), version.tree, {}};
+  progress.outputs["version"] = {
+      actions::PortKind::kModelVersion, ref_of(version.id), version.tree, {}};
   return progress;
 }
 

@@ -12,7 +12,8 @@ namespace takt::models {
 /// numbers are kept with the version). The same files again give the version that holds them.
 class RegisterStep final : public actions::StepRunner {
  public:
-  RegisterStep(ModelRegistry& registry, access::Policy& policy) : registry_(registry), policy_(policy) {}
+  RegisterStep(ModelRegistry& registry, access::Policy& policy)
+      : registry_(registry), policy_(policy) {}
   std::string_view action() const override { return "register"; }
   Result<actions::StepPorts> describe(const actions::StepDefinition& definition) const override;
   /// Nothing: poll() does it, in one transaction.

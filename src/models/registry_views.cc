@@ -11,7 +11,8 @@ std::string hint_of_names(const std::vector<Model>& models, std::string_view wan
   for (const Model& model : models) names.push_back(model.name);
   const std::string near = nearest_name(wanted, names);
   if (!near.empty()) return "did you mean '" + near + "'?";
-  return names.empty() ? "register one with `takt models register NAME --run RUN`" : "see `takt models ls`";
+  return names.empty() ? "register one with `takt models register NAME --run RUN`"
+                       : "see `takt models ls`";
 }
 
 std::string hint_of_version(const Model& model, const std::vector<ModelVersion>& versions) {
@@ -53,7 +54,8 @@ Result<Model> ModelRegistry::get(const access::CanRead& by, std::string_view nam
   return model;
 }
 
-Result<std::vector<ModelVersion>> ModelRegistry::versions(const access::CanRead& by, std::string_view name) {
+Result<std::vector<ModelVersion>> ModelRegistry::versions(const access::CanRead& by,
+                                                          std::string_view name) {
   TAKT_RETURN_IF_ERROR(get(by, name));
   std::vector<ModelVersion> versions;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
@@ -72,11 +74,13 @@ Result<std::vector<ModelVersion>> ModelRegistry::all_versions(const access::CanR
   return versions;
 }
 
-Result<ModelVersion> ModelRegistry::resolve(const access::CanRead& by, const VersionSelector& selector) {
+Result<ModelVersion> ModelRegistry::resolve(const access::CanRead& by,
+                                            const VersionSelector& selector) {
   TAKT_ASSIGN(const Model model, get(by, selector.name));
   TAKT_ASSIGN(const auto all, versions(by, selector.name));
   std::int64_t number = selector.number == 0 ? model.latest : selector.number;
-  std::string asked = model.name + (selector.number == 0 ? "" : "@" + std::to_string(selector.number));
+  std::string asked =
+      model.name + (selector.number == 0 ? "" : "@" + std::to_string(selector.number));
   if (!selector.alias.empty() && selector.alias != "latest") {
     const auto alias = model.aliases.find(selector.alias);
     number = alias == model.aliases.end() ? -1 : alias->second;

@@ -5,14 +5,16 @@
 
 namespace takt::models {
 
-Result<actions::PortValue> ModelResolver::resolve(const ProjectId& project, std::string_view reference) const {
+Result<actions::PortValue> ModelResolver::resolve(const ProjectId& project,
+                                                  std::string_view reference) const {
   constexpr std::string_view kPrefix = "model/";
   if (reference.starts_with(kPrefix)) reference.remove_prefix(kPrefix.size());
   TAKT_ASSIGN(const VersionSelector selector, parse_version_selector(reference));
   const auto by = policy_.as_server<access::Right::kRead>(project, UserId{});
   TAKT_ASSIGN(const ModelVersion version, registry_.resolve(by, selector));
   if (version.tree.empty())
-    return fail(Code::kInvalid, version.id.text() + " has no files here: its source is " + version.source,
+    return fail(Code::kInvalid,
+                version.id.text() + " has no files here: its source is " + version.source,
                 "register a version from a run's artifacts");
   return actions::PortValue{kind_, ref_of(version.id), version.tree, {}};
 }
@@ -26,11 +28,14 @@ Result<spine::Explanation> ModelExplainer::explain(const ProjectId& project, con
   explanation.title = "model version " + version.id.text();
   explanation.state = "registered";
   for (const std::string& alias : version.aliases) explanation.title += " (" + alias + ")";
-  explanation.lines.push_back("registered by " + version.created_by.value + " at " + format_time(version.created_ms) + ": " +
-                              std::to_string(version.files) + (version.files == 1 ? " file, " : " files, ") +
-                              format_bytes(version.bytes));
+  explanation.lines.push_back(
+      "registered by " + version.created_by.value + " at " + format_time(version.created_ms) +
+      ": " + std::to_string(version.files) + (version.files == 1 ? " file, " : " files, ") +
+      format_bytes(version.bytes));
   if (!version.run.empty()) explanation.lines.push_back("made by run/" + version.run.value);
-  if (version.tree.empty()) explanation.lines.push_back("its files are not here but at " + version.storage + ": it cannot be deployed");
+  if (version.tree.empty())
+    explanation.lines.push_back("its files are not here but at " + version.storage +
+                                ": it cannot be deployed");
   std::string metrics;
   Object facts{{"source", version.source}};
   Object measured;
@@ -42,7 +47,8 @@ Result<spine::Explanation> ModelExplainer::explain(const ProjectId& project, con
   if (!version.tree.empty()) facts["tree"] = version.tree.value;
   facts["metrics"] = std::move(measured);
   explanation.facts = std::move(facts);
-  if (!version.tree.empty()) explanation.next.push_back("takt deploy NAME --model " + version.id.text());
+  if (!version.tree.empty())
+    explanation.next.push_back("takt deploy NAME --model " + version.id.text());
   return explanation;
 }
 

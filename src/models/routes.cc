@@ -64,8 +64,10 @@ Array items_of(const std::vector<T>& things) {
 std::map<std::string, std::string> words_field(Fields& fields, std::string_view key) {
   std::map<std::string, std::string> words;
   for (const auto& [word, value] : fields.object(key)) {
-    if (value.is_string()) words[word] = value.as_string();
-    else fields.reject(key, "tag '" + word + "' is no text");
+    if (value.is_string())
+      words[word] = value.as_string();
+    else
+      fields.reject(key, "tag '" + word + "' is no text");
   }
   return words;
 }
@@ -77,8 +79,10 @@ Result<VersionSelector> selector_of(const Request& request) {
   VersionSelector selector;
   selector.name = name;
   if (word == "latest") return selector;
-  if (const auto number = parse_version_number(word)) selector.number = *number;
-  else selector.alias = word;
+  if (const auto number = parse_version_number(word))
+    selector.number = *number;
+  else
+    selector.alias = word;
   return selector;
 }
 
@@ -86,8 +90,10 @@ struct AskedVersion {
   access::CanRead by;
   ModelVersion version;
 };
-Result<AskedVersion> asked_version(ModelRegistry& registry, access::Policy& policy, const Request& request) {
-  TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "model/" + request.path_param("name")));
+Result<AskedVersion> asked_version(ModelRegistry& registry, access::Policy& policy,
+                                   const Request& request) {
+  TAKT_ASSIGN(const auto by,
+              policy.check<Right::kRead>(request.caller, "model/" + request.path_param("name")));
   TAKT_ASSIGN(const VersionSelector selector, selector_of(request));
   TAKT_ASSIGN(ModelVersion version, registry.resolve(by, selector));
   return AskedVersion{by, std::move(version)};
@@ -107,20 +113,27 @@ Result<Response> add_version(ModelRegistry& registry, access::Policy& policy, Re
   asked.tags = words_field(fields, "tags");
   asked.alias = fields.text("alias", "");
   for (const auto& [key, value] : fields.object("metrics")) {
-    if (value.is_number()) asked.metrics[key] = value.as_number();
-    else fields.reject("metrics", "metric '" + key + "' is no number");
+    if (value.is_number())
+      asked.metrics[key] = value.as_number();
+    else
+      fields.reject("metrics", "metric '" + key + "' is no number");
   }
   if (run.empty() == asked.tree.empty()) fields.reject("run", "name either a run or a tree");
-  if (!asked.tree.empty() && !is_digest(asked.tree.value)) fields.reject("tree", "'" + asked.tree.value + "' is no SHA-256 digest");
+  if (!asked.tree.empty() && !is_digest(asked.tree.value))
+    fields.reject("tree", "'" + asked.tree.value + "' is no SHA-256 digest");
   TAKT_RETURN_IF_ERROR(fields.done());
-  const std::string_view id = std::string_view(run).starts_with("run/") ? std::string_view(run).substr(4) : std::string_view(run);
-  TAKT_ASSIGN(const auto added, run.empty() ? registry.add(by, asked)
-                                            : registry.add_from_run(by, asked, RunId{std::string(id)}, path));
+  const std::string_view id = std::string_view(run).starts_with("run/")
+                                  ? std::string_view(run).substr(4)
+                                  : std::string_view(run);
+  TAKT_ASSIGN(const auto added,
+              run.empty() ? registry.add(by, asked)
+                          : registry.add_from_run(by, asked, RunId{std::string(id)}, path));
   return Response::json(json_of(added.version), added.created ? 201 : 200);
 }
 
 Result<Response> update_version(ModelRegistry& registry, access::Policy& policy, Request& request) {
-  TAKT_ASSIGN(const auto by, policy.check<Right::kWrite>(request.caller, "model/" + request.path_param("name")));
+  TAKT_ASSIGN(const auto by,
+              policy.check<Right::kWrite>(request.caller, "model/" + request.path_param("name")));
   TAKT_ASSIGN(const AskedVersion asked, asked_version(registry, policy, request));
   TAKT_ASSIGN(const Value body, request.json());
   Fields fields(body, "");
@@ -129,8 +142,10 @@ Result<Response> update_version(ModelRegistry& registry, access::Policy& policy,
   const auto tags = words_field(fields, "tags");
   TAKT_RETURN_IF_ERROR(fields.done());
   if (describes) TAKT_RETURN_IF_ERROR(registry.describe_version(by, asked.version.id, description));
-  for (const auto& [key, value] : tags) TAKT_RETURN_IF_ERROR(registry.set_version_tag(by, asked.version.id, key, value));
-  TAKT_ASSIGN(const ModelVersion version, registry.resolve(asked.by, {asked.version.id.name, asked.version.id.number, ""}));
+  for (const auto& [key, value] : tags)
+    TAKT_RETURN_IF_ERROR(registry.set_version_tag(by, asked.version.id, key, value));
+  TAKT_ASSIGN(const ModelVersion version,
+              registry.resolve(asked.by, {asked.version.id.name, asked.version.id.number, ""}));
   return Response::json(json_of(version));
 }
 
@@ -138,9 +153,11 @@ Result<Response> list_files(ModelRegistry& registry, access::Policy& policy, Req
   TAKT_ASSIGN(const AskedVersion asked, asked_version(registry, policy, request));
   Array items;
   if (!asked.version.tree.empty()) {
-    TAKT_ASSIGN(const content::Manifest files, registry.blobs().read_tree(asked.by.project(), asked.version.tree));
+    TAKT_ASSIGN(const content::Manifest files,
+                registry.blobs().read_tree(asked.by.project(), asked.version.tree));
     for (const auto& entry : files.entries)
-      items.push_back(Object{{"path", entry.path}, {"size_bytes", entry.size}, {"digest", entry.digest.value}});
+      items.push_back(
+          Object{{"path", entry.path}, {"size_bytes", entry.size}, {"digest", entry.digest.value}});
   }
   return Response::json(Object{{"items", std::move(items)}});
 }
@@ -150,14 +167,18 @@ Result<Response> get_file(ModelRegistry& registry, access::Policy& policy, Reque
   const std::string& path = request.path_param("path");
   TAKT_RETURN_IF_ERROR(track::check_artifact_path(path));
   const std::string name = asked.version.id.text();
-  if (asked.version.tree.empty()) return fail(Code::kNotFound, "the files of " + name + " are not here but at " + asked.version.storage);
-  TAKT_ASSIGN(const content::Manifest files, registry.blobs().read_tree(asked.by.project(), asked.version.tree));
+  if (asked.version.tree.empty())
+    return fail(Code::kNotFound,
+                "the files of " + name + " are not here but at " + asked.version.storage);
+  TAKT_ASSIGN(const content::Manifest files,
+              registry.blobs().read_tree(asked.by.project(), asked.version.tree));
   const content::Entry* file = files.find(path);
   if (file == nullptr) return fail(Code::kNotFound, name + " has no file '" + path + "'");
   return track::download(registry.blobs(), asked.by.project(), *file);
 }
 
-Result<Response> set_alias_route(ModelRegistry& registry, access::Policy& policy, Request& request) {
+Result<Response> set_alias_route(ModelRegistry& registry, access::Policy& policy,
+                                 Request& request) {
   const std::string& name = request.path_param("name");
   TAKT_ASSIGN(const auto by, policy.check<Right::kWrite>(request.caller, "model/" + name));
   TAKT_ASSIGN(const auto can_read, policy.check<Right::kRead>(request.caller, "model/" + name));
@@ -213,7 +234,8 @@ void add_model_views(net::Router& router, ModelRegistry& g, access::Policy& p) {
     TAKT_RETURN_IF_ERROR(g.remove_model(by, name, r.query_param("force") == "true"));
     return Response::empty();
   });
-  router.add(Method::kPut, one + "/aliases/{alias}", [&](Request& r) { return set_alias_route(g, p, r); });
+  router.add(Method::kPut, one + "/aliases/{alias}",
+             [&](Request& r) { return set_alias_route(g, p, r); });
   router.add(Method::kDelete, one + "/aliases/{alias}", [&](Request& r) -> Result<Response> {
     const std::string& name = r.path_param("name");
     TAKT_ASSIGN(const auto by, p.check<Right::kWrite>(r.caller, "model/" + name));
@@ -247,7 +269,8 @@ void register_routes(net::Router& router, ModelRegistry& g, access::Policy& p) {
     return Response::empty();
   });
   router.add(Method::kGet, one + "/files", [&](Request& r) { return list_files(g, p, r); });
-  router.add(Method::kGet, one + "/content/{path...}", [&](Request& r) { return get_file(g, p, r); });
+  router.add(Method::kGet, one + "/content/{path...}",
+             [&](Request& r) { return get_file(g, p, r); });
   register_mlflow_registry(router, g, p);
 }
 

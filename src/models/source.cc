@@ -14,7 +14,10 @@ namespace takt::models {
 namespace {
 
 std::unexpected<Error> bad_source(std::string_view source, std::string why) {
-  return fail(Code::kInvalid, "Invalid model version source: '" + std::string(source.substr(0, 500)) + "'. " + std::move(why), {}, "source");
+  return fail(Code::kInvalid,
+              "Invalid model version source: '" + std::string(source.substr(0, 500)) + "'. " +
+                  std::move(why),
+              {}, "source");
 }
 
 /// Decodes as long as something is escaped, and looks for `..` and null bytes on the way.
@@ -22,13 +25,17 @@ Status check_source_text(std::string_view source) {
   constexpr int kDecodingsMax = 10;
   std::string text(source);
   for (int i = 0; i < kDecodingsMax; ++i) {
-    const bool leaves = ("/" + text + "/").find("/../") != std::string::npos || text.find('\0') != std::string::npos ||
-                        text.find("/./") != std::string::npos || text.find('#') != std::string::npos ||
-                        text.find('\\') != std::string::npos;
+    const bool leaves = ("/" + text + "/").find("/../") != std::string::npos ||
+                        text.find('\0') != std::string::npos ||
+                        text.find("/./") != std::string::npos ||
+                        text.find('#') != std::string::npos || text.find('\\') != std::string::npos;
     if (leaves)
-      return bad_source(source, "If supplying a source as an http, https, local file path, ftp, objectstore, or "
-                                "mlflow-artifacts uri, an absolute path must be provided without relative path references "
-                                "present. Please provide an absolute path.");
+      return bad_source(
+          source,
+          "If supplying a source as an http, https, local file path, ftp, objectstore, or "
+          "mlflow-artifacts uri, an absolute path must be provided without relative path "
+          "references "
+          "present. Please provide an absolute path.");
     auto next = net::percent_decode(text);
     if (!next || *next == text) return {};
     text = std::move(*next);
@@ -40,7 +47,9 @@ std::string scheme_of(std::string_view source) {
   const std::size_t colon = source.find(':');
   if (colon == std::string_view::npos || colon == 0) return {};
   std::string scheme(source.substr(0, colon));
-  std::ranges::transform(scheme, scheme.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::ranges::transform(scheme, scheme.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
   return scheme;
 }
 
@@ -51,23 +60,26 @@ std::string_view after_scheme(std::string_view source) {
   return source;
 }
 
-Status use_logged_model(store::Reader& reader, const ProjectId& project, const track::LoggedModel& model,
-                        ResolvedSource& resolved) {
+Status use_logged_model(store::Reader& reader, const ProjectId& project,
+                        const track::LoggedModel& model, ResolvedSource& resolved) {
   resolved.logged_model = model.id;
   if (resolved.run.empty()) resolved.run = model.run;
   resolved.storage = model.artifact_uri;
-  TAKT_ASSIGN(resolved.files, track::artifact_tree(reader, project, track::root_of_logged_model(model.id), ""));
+  TAKT_ASSIGN(resolved.files,
+              track::artifact_tree(reader, project, track::root_of_logged_model(model.id), ""));
   return {};
 }
 
-Status use_logged_model_id(store::Reader& reader, const ProjectId& project, std::string_view id, ResolvedSource& resolved) {
+Status use_logged_model_id(store::Reader& reader, const ProjectId& project, std::string_view id,
+                           ResolvedSource& resolved) {
   TAKT_ASSIGN(const auto model, track::find_logged_model(reader, project, id));
   if (!model || model->is_deleted)
     return fail(Code::kNotFound, "Logged model with ID '" + std::string(id) + "' not found.");
   return use_logged_model(reader, project, *model, resolved);
 }
 
-Status use_run(store::Reader& reader, const ProjectId& project, std::string_view rest, ResolvedSource& resolved) {
+Status use_run(store::Reader& reader, const ProjectId& project, std::string_view rest,
+               ResolvedSource& resolved) {
   const std::size_t slash = rest.find('/');
   const RunId run{std::string(rest.substr(0, slash))};
   const std::string path(slash == std::string_view::npos ? "" : rest.substr(slash + 1));
@@ -83,16 +95,18 @@ Status use_run(store::Reader& reader, const ProjectId& project, std::string_view
 }
 
 /// models:/NAME/N and models:/NAME@ALIAS: that version's files.
-Status use_version(store::Reader& reader, const ProjectId& project, std::string_view rest, std::string_view source,
-                   ResolvedSource& resolved) {
+Status use_version(store::Reader& reader, const ProjectId& project, std::string_view rest,
+                   std::string_view source, ResolvedSource& resolved) {
   const std::size_t cut = rest.find_last_of("/@");
-  if (cut == std::string_view::npos) return bad_source(source, "Write models:/NAME/N, models:/NAME@ALIAS or models:/m-ID.");
+  if (cut == std::string_view::npos)
+    return bad_source(source, "Write models:/NAME/N, models:/NAME@ALIAS or models:/m-ID.");
   ModelVersionId id{{std::string(rest.substr(0, cut)), 0}};
   const std::string word(rest.substr(cut + 1));
   TAKT_ASSIGN(const Model model, load_model(reader, project, id.name));
   if (rest[cut] == '@') {
     const auto alias = model.aliases.find(word);
-    if (alias == model.aliases.end()) return fail(Code::kNotFound, "Registered model alias " + word + " not found.");
+    if (alias == model.aliases.end())
+      return fail(Code::kNotFound, "Registered model alias " + word + " not found.");
     id.number = alias->second;
   } else if (word == "latest") {
     id.number = model.latest;
@@ -107,7 +121,8 @@ Status use_version(store::Reader& reader, const ProjectId& project, std::string_
   return {};
 }
 
-Status use_artifacts(store::Reader& reader, const ProjectId& project, std::string_view source, ResolvedSource& resolved) {
+Status use_artifacts(store::Reader& reader, const ProjectId& project, std::string_view source,
+                     ResolvedSource& resolved) {
   TAKT_ASSIGN(const std::string path, track::path_of_artifact_uri(source));
   const track::ArtifactPlace place = track::parse_artifact_place(path);
   resolved.storage = source;
@@ -118,22 +133,26 @@ Status use_artifacts(store::Reader& reader, const ProjectId& project, std::strin
   }
   TAKT_ASSIGN(resolved.files, track::artifact_tree(reader, project, place.root, place.path));
   constexpr std::string_view kRunRoot = "run/";
-  if (resolved.run.empty() && place.root.starts_with(kRunRoot)) resolved.run.value = place.root.substr(kRunRoot.size());
+  if (resolved.run.empty() && place.root.starts_with(kRunRoot))
+    resolved.run.value = place.root.substr(kRunRoot.size());
   return {};
 }
 
 }  // namespace
 
-Result<ResolvedSource> resolve_source(store::Reader& reader, const ProjectId& project, const SourceVersion& asked) {
+Result<ResolvedSource> resolve_source(store::Reader& reader, const ProjectId& project,
+                                      const SourceVersion& asked) {
   ResolvedSource resolved;
   resolved.run = asked.run;
   resolved.logged_model = asked.logged_model;
   TAKT_RETURN_IF_ERROR(check_source_text(asked.source));
   const std::string scheme = scheme_of(asked.source);
   if (scheme.empty() || scheme == "file" || scheme.size() == 1)
-    return bad_source(asked.source, "To use a local path as a model version source, the run_id request parameter has to be "
-                                    "specified and the local path has to be contained within the artifact directory of the "
-                                    "run specified by the run_id.");
+    return bad_source(
+        asked.source,
+        "To use a local path as a model version source, the run_id request parameter has to be "
+        "specified and the local path has to be contained within the artifact directory of the "
+        "run specified by the run_id.");
   const std::string_view rest = after_scheme(asked.source);
   Status done;
   if (scheme == "models" && track::is_logged_model_id(rest)) {
@@ -149,8 +168,11 @@ Result<ResolvedSource> resolve_source(store::Reader& reader, const ProjectId& pr
   }
   if (!done) return std::unexpected(std::move(done).error());
   // The model that the client names holds the files when the source shows none.
-  if (resolved.files.entries.empty() && resolved.tree.empty() && track::is_logged_model_id(asked.logged_model)) {
-    TAKT_ASSIGN(resolved.files, track::artifact_tree(reader, project, track::root_of_logged_model(asked.logged_model), ""));
+  if (resolved.files.entries.empty() && resolved.tree.empty() &&
+      track::is_logged_model_id(asked.logged_model)) {
+    TAKT_ASSIGN(
+        resolved.files,
+        track::artifact_tree(reader, project, track::root_of_logged_model(asked.logged_model), ""));
   }
   return resolved;
 }

@@ -15,7 +15,9 @@ constexpr std::string_view kArtifactScheme = "mlflow-artifacts:";
 constexpr std::string_view kTreesFolder = "trees";
 
 bool is_run_id(std::string_view text) {
-  return text.size() == 32 && std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  return text.size() == 32 && std::ranges::all_of(text, [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
 }
 
 std::vector<std::string_view> parts_of(std::string_view path) {
@@ -30,7 +32,8 @@ std::vector<std::string_view> parts_of(std::string_view path) {
 
 std::string join_from(const std::vector<std::string_view>& parts, std::size_t from) {
   std::string path;
-  for (std::size_t i = from; i < parts.size(); ++i) path += (i > from ? "/" : "") + std::string(parts[i]);
+  for (std::size_t i = from; i < parts.size(); ++i)
+    path += (i > from ? "/" : "") + std::string(parts[i]);
   return path;
 }
 
@@ -44,7 +47,8 @@ int hex_of(char c) {
 std::string unescape_once(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool is_escape = text[i] == '%' && i + 2 < text.size() && hex_of(text[i + 1]) >= 0 && hex_of(text[i + 2]) >= 0;
+    const bool is_escape = text[i] == '%' && i + 2 < text.size() && hex_of(text[i + 1]) >= 0 &&
+                           hex_of(text[i + 2]) >= 0;
     if (is_escape) {
       out += static_cast<char>(hex_of(text[i + 1]) * 16 + hex_of(text[i + 2]));
       i += 2;
@@ -66,12 +70,14 @@ Status check_root(store::Reader& reader, const ProjectId& project, std::string_v
     TAKT_ASSIGN(const auto run, find_run_row(reader, project, id));
     if (!run) return fail(Code::kNotFound, "Run with id=" + id.value + " not found");
     if (run->is_deleted)
-      return fail(Code::kInvalid, "The run " + id.value + " must be in the 'active' state. Current state is deleted.");
+      return fail(Code::kInvalid, "The run " + id.value +
+                                      " must be in the 'active' state. Current state is deleted.");
   }
   if (root.starts_with("logged-model/")) {
     TAKT_ASSIGN(const auto model, find_logged_model(reader, project, root.substr(13)));
     if (!model || model->is_deleted)
-      return fail(Code::kNotFound, "Logged model with ID '" + std::string(root.substr(13)) + "' not found.");
+      return fail(Code::kNotFound,
+                  "Logged model with ID '" + std::string(root.substr(13)) + "' not found.");
   }
   return {};
 }
@@ -80,7 +86,8 @@ Result<std::vector<content::Entry>> tree_entries(store::BlobStore& blobs, const 
                                                  const ArtifactPlace& place) {
   TAKT_ASSIGN(content::Manifest manifest, blobs.read_tree(project, place.tree));
   if (place.path.empty()) return std::move(manifest.entries);
-  std::erase_if(manifest.entries, [&](const auto& entry) { return !entry.path.starts_with(place.path + "/"); });
+  std::erase_if(manifest.entries,
+                [&](const auto& entry) { return !entry.path.starts_with(place.path + "/"); });
   return std::move(manifest.entries);
 }
 
@@ -92,7 +99,8 @@ ArtifactPlace parse_artifact_place(std::string_view path) {
     return {"", Digest{std::string(parts[1])}, join_from(parts, 2)};
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
     if (parts[i + 1] != "artifacts") continue;
-    if (is_run_id(parts[i])) return {root_of_run(RunId{std::string(parts[i])}), {}, join_from(parts, i + 2)};
+    if (is_run_id(parts[i]))
+      return {root_of_run(RunId{std::string(parts[i])}), {}, join_from(parts, i + 2)};
     if (i > 0 && parts[i - 1] == "models" && is_logged_model_id(parts[i]))
       return {root_of_logged_model(parts[i]), {}, join_from(parts, i + 2)};
   }
@@ -104,8 +112,10 @@ Status check_artifact_path(std::string_view path) {
   if (path.empty()) return {};
   std::string text(path);
   for (int i = 0; i < kDecodingsMax; ++i) {
-    if (!check_relative_path(text) || text.find('#') != std::string::npos || (text.size() > 1 && text[1] == ':'))
-      return fail(Code::kInvalid, "Invalid path", "use a relative path with / between names, without '..' and '#'", "path");
+    if (!check_relative_path(text) || text.find('#') != std::string::npos ||
+        (text.size() > 1 && text[1] == ':'))
+      return fail(Code::kInvalid, "Invalid path",
+                  "use a relative path with / between names, without '..' and '#'", "path");
     std::string next = unescape_once(text);
     if (next == text) return {};
     text = std::move(next);
@@ -131,18 +141,23 @@ Result<std::string> path_of_artifact_uri(std::string_view uri) {
   return std::string(rest);
 }
 
-Status ArtifactService::put(const access::CanWrite& by, std::string_view path, const store::ReadBytes& read) {
+Status ArtifactService::put(const access::CanWrite& by, std::string_view path,
+                            const store::ReadBytes& read) {
   if (path.empty()) return fail(Code::kInvalid, "Invalid path", "name a file", "path");
   TAKT_RETURN_IF_ERROR(check_artifact_path(path));
   return put_in(by, parse_artifact_place(path), read);
 }
 
-Status ArtifactService::put_in(const access::CanWrite& by, const ArtifactPlace& place, const store::ReadBytes& read) {
-  if (!place.tree.empty()) return fail(Code::kDenied, "tree " + place.tree.value + " cannot be changed");
-  if (place.path.empty()) return fail(Code::kInvalid, "Invalid path", "name a file below the root", "path");
+Status ArtifactService::put_in(const access::CanWrite& by, const ArtifactPlace& place,
+                               const store::ReadBytes& read) {
+  if (!place.tree.empty())
+    return fail(Code::kDenied, "tree " + place.tree.value + " cannot be changed");
+  if (place.path.empty())
+    return fail(Code::kInvalid, "Invalid path", "name a file below the root", "path");
   TAKT_RETURN_IF_ERROR(check_relative_path(place.path));
   // Before the bytes are read: a client that names no run should not have to send them all.
-  TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) { return check_root(reader, by.project(), place.root); }));
+  TAKT_RETURN_IF_ERROR(db_.read(
+      [&](store::Reader& reader) { return check_root(reader, by.project(), place.root); }));
   std::int64_t size = 0;
   const auto counted = [&](std::span<char> buffer) -> Result<std::size_t> {
     TAKT_ASSIGN(const std::size_t got, read(buffer));
@@ -156,12 +171,14 @@ Status ArtifactService::put_in(const access::CanWrite& by, const ArtifactPlace& 
   });
 }
 
-Result<std::vector<ArtifactItem>> ArtifactService::list(const access::CanRead& by, std::string_view path) {
+Result<std::vector<ArtifactItem>> ArtifactService::list(const access::CanRead& by,
+                                                        std::string_view path) {
   TAKT_RETURN_IF_ERROR(check_artifact_path(path));
   return list_in(by, parse_artifact_place(path));
 }
 
-Result<std::vector<ArtifactItem>> ArtifactService::list_in(const access::CanRead& by, const ArtifactPlace& place) {
+Result<std::vector<ArtifactItem>> ArtifactService::list_in(const access::CanRead& by,
+                                                           const ArtifactPlace& place) {
   if (!place.tree.empty()) {
     TAKT_ASSIGN(const auto entries, tree_entries(blobs_, by.project(), place));
     return children_of(entries, place.path);
@@ -179,7 +196,8 @@ Result<content::Entry> ArtifactService::find(const access::CanRead& by, std::str
   return find_in(by, parse_artifact_place(path));
 }
 
-Result<content::Entry> ArtifactService::find_in(const access::CanRead& by, const ArtifactPlace& place) {
+Result<content::Entry> ArtifactService::find_in(const access::CanRead& by,
+                                                const ArtifactPlace& place) {
   if (!place.tree.empty()) {
     TAKT_ASSIGN(const content::Manifest manifest, blobs_.read_tree(by.project(), place.tree));
     const content::Entry* entry = manifest.find(place.path);
@@ -198,8 +216,10 @@ Result<content::Entry> ArtifactService::find_in(const access::CanRead& by, const
 Status ArtifactService::remove(const access::CanWrite& by, std::string_view path) {
   TAKT_RETURN_IF_ERROR(check_artifact_path(path));
   const ArtifactPlace place = parse_artifact_place(path);
-  if (!place.tree.empty()) return fail(Code::kDenied, "tree " + place.tree.value + " cannot be changed");
-  if (place.root == "other" && place.path.empty()) return fail(Code::kInvalid, "Invalid path", "name a file or folder", "path");
+  if (!place.tree.empty())
+    return fail(Code::kDenied, "tree " + place.tree.value + " cannot be changed");
+  if (place.root == "other" && place.path.empty())
+    return fail(Code::kInvalid, "Invalid path", "name a file or folder", "path");
   return db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(remove_artifacts(tx, by.project(), place.root, place.path));
     return {};

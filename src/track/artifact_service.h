@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of runs and logged models by the paths that MLflow's clients use; bytes go to the blob store.
+// Files of runs and logged models by the paths that MLflow's clients use; bytes go to the blob
+// store.
 #pragma once
 
 #include <string>
@@ -46,7 +47,8 @@ class ArtifactService {
   // The same by root, for routes that know the run.
   Result<std::vector<ArtifactItem>> list_in(const access::CanRead& by, const ArtifactPlace& place);
   Result<content::Entry> find_in(const access::CanRead& by, const ArtifactPlace& place);
-  Status put_in(const access::CanWrite& by, const ArtifactPlace& place, const store::ReadBytes& read);
+  Status put_in(const access::CanWrite& by, const ArtifactPlace& place,
+                const store::ReadBytes& read);
 
   store::BlobStore& blobs() { return blobs_; }
   store::Database& db() { return db_; }

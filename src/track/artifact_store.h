@@ -19,22 +19,28 @@ std::string root_of_run(const RunId& run);                    // "run/ID"
 std::string root_of_logged_model(std::string_view model_id);  // "logged-model/ID"
 
 /// kInvalid when a path would be a file and a folder at once.
-Status store_artifact(store::Tx& tx, const ProjectId& project, std::string_view root, const content::Entry& file);
+Status store_artifact(store::Tx& tx, const ProjectId& project, std::string_view root,
+                      const content::Entry& file);
 /// What stands in the way (a file where a folder is needed, or the reverse) goes.
-Status store_artifact_over(store::Tx& tx, const ProjectId& project, std::string_view root, const content::Entry& file);
+Status store_artifact_over(store::Tx& tx, const ProjectId& project, std::string_view root,
+                           const content::Entry& file);
 Result<std::optional<content::Entry>> find_artifact(store::Reader& reader, const ProjectId& project,
                                                     std::string_view root, std::string_view path);
-/// All files below the folder ("" = root), by path, with their whole paths; kTooLarge over the limit.
+/// All files below the folder ("" = root), by path, with their whole paths; kTooLarge over the
+/// limit.
 Result<std::vector<content::Entry>> artifacts_below(store::Reader& reader, const ProjectId& project,
                                                     std::string_view root, std::string_view folder);
 /// The folder (or the one file) as a tree whose paths begin at it. Empty when nothing is there.
-Result<content::Manifest> artifact_tree(store::Reader& reader, const ProjectId& project, std::string_view root,
-                                        std::string_view path);
-struct ArtifactTotal { std::int64_t files = 0, bytes = 0; };
-Result<ArtifactTotal> artifacts_total(store::Reader& reader, const ProjectId& project, std::string_view root);
+Result<content::Manifest> artifact_tree(store::Reader& reader, const ProjectId& project,
+                                        std::string_view root, std::string_view path);
+struct ArtifactTotal {
+  std::int64_t files = 0, bytes = 0;
+};
+Result<ArtifactTotal> artifacts_total(store::Reader& reader, const ProjectId& project,
+                                      std::string_view root);
 /// The file, or all below the folder. Returns how many.
-Result<std::int64_t> remove_artifacts(store::Tx& tx, const ProjectId& project, std::string_view root,
-                                      std::string_view path);
+Result<std::int64_t> remove_artifacts(store::Tx& tx, const ProjectId& project,
+                                      std::string_view root, std::string_view path);
 
 struct ArtifactItem {
   std::string name;  // last part of the path
@@ -43,6 +49,7 @@ struct ArtifactItem {
   Digest digest;
 };
 /// What lies directly in the folder, folders first. Pure.
-std::vector<ArtifactItem> children_of(const std::vector<content::Entry>& files, std::string_view folder);
+std::vector<ArtifactItem> children_of(const std::vector<content::Entry>& files,
+                                      std::string_view folder);
 
 }  // namespace takt::track

@@ -21,7 +21,8 @@ inline constexpr std::size_t kTagsPerBatchMax = 100;
 inline constexpr std::size_t kEntitiesPerBatchMax = 1000;
 
 /// "Invalid value <compact JSON> for parameter '<path>' supplied[: why]"
-std::unexpected<Error> invalid_value(std::string_view path, const Value& value, std::string_view why = {});
+std::unexpected<Error> invalid_value(std::string_view path, const Value& value,
+                                     std::string_view why = {});
 /// "Missing value for required parameter '<path>'."
 std::unexpected<Error> missing_value(std::string_view path);
 

@@ -22,6 +22,7 @@ inline constexpr std::string_view kRunResumed = "run.resumed";
 inline constexpr std::string_view kRunDeleted = "run.deleted";
 inline constexpr std::string_view kRunRestored = "run.restored";
 
-store::Event run_event(std::string_view verb, const ProjectId& project, const UserId& actor, const Run& run);
+store::Event run_event(std::string_view verb, const ProjectId& project, const UserId& actor,
+                       const Run& run);
 
 }  // namespace takt::track

@@ -23,7 +23,8 @@ Result<std::optional<Experiment>> with_tags(store::Reader& reader, const Project
                                             const std::optional<store::Row>& row) {
   if (!row) return std::nullopt;
   Experiment experiment = experiment_from(*row);
-  TAKT_ASSIGN(const auto tags, reader.query(sql::kExperimentTags, {project.value, row->integer(0)}));
+  TAKT_ASSIGN(const auto tags,
+              reader.query(sql::kExperimentTags, {project.value, row->integer(0)}));
   for (const auto& tag : tags) experiment.tags[tag.text(1)] = tag.text(2);
   return experiment;
 }
@@ -62,9 +63,11 @@ Result<std::optional<Experiment>> find_experiment(store::Reader& reader, const P
   return with_tags(reader, project, row);
 }
 
-Result<std::optional<Experiment>> find_experiment_by_name(store::Reader& reader, const ProjectId& project,
+Result<std::optional<Experiment>> find_experiment_by_name(store::Reader& reader,
+                                                          const ProjectId& project,
                                                           std::string_view name) {
-  TAKT_ASSIGN(const auto row, reader.find(sql::kFindExperimentByName, {project.value, std::string(name)}));
+  TAKT_ASSIGN(const auto row,
+              reader.find(sql::kFindExperimentByName, {project.value, std::string(name)}));
   return with_tags(reader, project, row);
 }
 
@@ -76,7 +79,8 @@ Result<std::vector<Experiment>> load_experiments(store::Reader& reader, const Pr
     places[row.integer(0)] = experiments.size();
     experiments.push_back(experiment_from(row));
   }
-  TAKT_ASSIGN(const auto tags, reader.query(sql::kExperimentTags, {project.value, std::int64_t{-1}}));
+  TAKT_ASSIGN(const auto tags,
+              reader.query(sql::kExperimentTags, {project.value, std::int64_t{-1}}));
   for (const auto& tag : tags)
     if (const auto place = places.find(tag.integer(0)); place != places.end())
       experiments[place->second].tags[tag.text(1)] = tag.text(2);
@@ -99,16 +103,20 @@ Status store_experiment_name(store::Tx& tx, const ProjectId& project, const Expe
   return {};
 }
 
-Status mark_experiment(store::Tx& tx, const ProjectId& project, const ExperimentId& id, bool is_deleted) {
+Status mark_experiment(store::Tx& tx, const ProjectId& project, const ExperimentId& id,
+                       bool is_deleted) {
   const std::int64_t number = experiment_number(id);
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kMarkExperiment,
-                               {project.value, number, std::int64_t{is_deleted ? 1 : 0}, tx.now_ms()}));
-  TAKT_RETURN_IF_ERROR(tx.exec(is_deleted ? sql::kDeleteRunsOfExperiment : sql::kRestoreRunsOfExperiment,
-                               {project.value, number}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kMarkExperiment,
+              {project.value, number, std::int64_t{is_deleted ? 1 : 0}, tx.now_ms()}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(is_deleted ? sql::kDeleteRunsOfExperiment : sql::kRestoreRunsOfExperiment,
+              {project.value, number}));
   return {};
 }
 
-Status store_experiment_tag(store::Tx& tx, const ExperimentId& id, std::string_view key, std::string_view value) {
+Status store_experiment_tag(store::Tx& tx, const ExperimentId& id, std::string_view key,
+                            std::string_view value) {
   TAKT_RETURN_IF_ERROR(tx.exec(sql::kSetExperimentTag,
                                {experiment_number(id), std::string(key), std::string(value)}));
   return {};

@@ -18,7 +18,8 @@ Result<std::optional<Experiment>> insert_experiment(store::Tx& tx, const Project
 /// With its tags. An id that is no number is not found.
 Result<std::optional<Experiment>> find_experiment(store::Reader& reader, const ProjectId& project,
                                                   const ExperimentId& id);
-Result<std::optional<Experiment>> find_experiment_by_name(store::Reader& reader, const ProjectId& project,
+Result<std::optional<Experiment>> find_experiment_by_name(store::Reader& reader,
+                                                          const ProjectId& project,
                                                           std::string_view name);
 Result<std::vector<Experiment>> load_experiments(store::Reader& reader, const ProjectId& project);
 
@@ -33,8 +34,10 @@ Result<std::map<std::string, ExperimentCounts>> count_runs_by_experiment(store::
 Status store_experiment_name(store::Tx& tx, const ProjectId& project, const ExperimentId& id,
                              std::string_view name);
 /// Deletes or restores the experiment with its runs.
-Status mark_experiment(store::Tx& tx, const ProjectId& project, const ExperimentId& id, bool is_deleted);
-Status store_experiment_tag(store::Tx& tx, const ExperimentId& id, std::string_view key, std::string_view value);
+Status mark_experiment(store::Tx& tx, const ProjectId& project, const ExperimentId& id,
+                       bool is_deleted);
+Status store_experiment_tag(store::Tx& tx, const ExperimentId& id, std::string_view key,
+                            std::string_view value);
 /// False when there was none.
 Result<bool> remove_experiment_tag(store::Tx& tx, const ExperimentId& id, std::string_view key);
 

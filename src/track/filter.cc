@@ -13,8 +13,8 @@ enum class WordKind { kEnd, kIdentifier, kText, kNumber, kOperator, kOpen, kClos
 
 struct Word {
   WordKind kind = WordKind::kEnd;
-  std::string text;       // as written
-  std::string value;      // of a text: without quotes
+  std::string text;   // as written
+  std::string value;  // of a text: without quotes
   std::size_t at = 0;
 };
 
@@ -58,11 +58,14 @@ class WordScan {
 
  private:
   bool is_number_start() const {
-    const auto digit = [&](std::size_t i) { return i < text_.size() && text_[i] >= '0' && text_[i] <= '9'; };
+    const auto digit = [&](std::size_t i) {
+      return i < text_.size() && text_[i] >= '0' && text_[i] <= '9';
+    };
     const char c = text_[at_];
     if (digit(at_)) return true;
     const bool is_sign = c == '-' || c == '+';
-    if (is_sign && (digit(at_ + 1) || (at_ + 1 < text_.size() && text_[at_ + 1] == '.' && digit(at_ + 2))))
+    if (is_sign &&
+        (digit(at_ + 1) || (at_ + 1 < text_.size() && text_[at_ + 1] == '.' && digit(at_ + 2))))
       return true;
     return c == '.' && digit(at_ + 1);
   }
@@ -72,7 +75,8 @@ class WordScan {
     if (text_[at_] == '-' || text_[at_] == '+') ++at_;
     while (at_ < text_.size()) {
       const char c = text_[at_];
-      const bool is_exponent_sign = (c == '-' || c == '+') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E');
+      const bool is_exponent_sign =
+          (c == '-' || c == '+') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E');
       if (!is_identifier_char(c) && !is_exponent_sign) break;
       if (c == '-' && !is_exponent_sign) break;
       ++at_;
@@ -83,7 +87,8 @@ class WordScan {
     if (digits.front() == '+') digits.remove_prefix(1);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), parsed);
     // What only begins like a number is a name: 3x, 12ab34.
-    if (error != std::errc() || end != digits.data() + digits.size()) word.kind = WordKind::kIdentifier;
+    if (error != std::errc() || end != digits.data() + digits.size())
+      word.kind = WordKind::kIdentifier;
     return word;
   }
 
@@ -102,8 +107,8 @@ class WordScan {
       }
       value += text_[at_++];
     }
-    return refuse_filter("Invalid clause(s) in filter string: the quote at character " + std::to_string(start + 1) +
-                  " is not closed");
+    return refuse_filter("Invalid clause(s) in filter string: the quote at character " +
+                         std::to_string(start + 1) + " is not closed");
   }
 
   Result<Word> quoted_text() {
@@ -113,8 +118,8 @@ class WordScan {
     return word;
   }
 
-  // metrics.acc, metrics."val acc", `metrics`.acc, "alone": quotes are dropped, except that the whole
-  // word in double quotes may also be a text (`text` keeps them).
+  // metrics.acc, metrics."val acc", `metrics`.acc, "alone": quotes are dropped, except that the
+  // whole word in double quotes may also be a text (`text` keeps them).
   Result<Word> identifier() {
     Word word{WordKind::kIdentifier, {}, {}, at_};
     while (at_ < text_.size()) {
@@ -154,20 +159,27 @@ class WordScan {
 
 std::optional<Entity> entity_named(std::string_view name) {
   if (name == "metric" || name == "metrics") return Entity::kMetric;
-  if (name == "param" || name == "params" || name == "parameter" || name == "parameters") return Entity::kParam;
+  if (name == "param" || name == "params" || name == "parameter" || name == "parameters")
+    return Entity::kParam;
   if (name == "tag" || name == "tags") return Entity::kTag;
-  if (name == "attribute" || name == "attributes" || name == "attr" || name == "run") return Entity::kAttribute;
+  if (name == "attribute" || name == "attributes" || name == "attr" || name == "run")
+    return Entity::kAttribute;
   if (name == "dataset" || name == "datasets") return Entity::kDataset;
   return std::nullopt;
 }
 
 bool is_allowed(Entity entity, const FilterRules& rules) {
   switch (entity) {
-    case Entity::kMetric: return rules.has_metrics;
-    case Entity::kParam: return rules.has_params;
-    case Entity::kTag: return rules.has_tags;
-    case Entity::kDataset: return rules.has_datasets;
-    case Entity::kAttribute: return true;
+    case Entity::kMetric:
+      return rules.has_metrics;
+    case Entity::kParam:
+      return rules.has_params;
+    case Entity::kTag:
+      return rules.has_tags;
+    case Entity::kDataset:
+      return rules.has_datasets;
+    case Entity::kAttribute:
+      return true;
   }
   return false;
 }
@@ -200,7 +212,8 @@ struct Subject {
 };
 
 std::string without_quotes(std::string_view text) {
-  if (text.size() >= 2 && text.front() == text.back() && (text.front() == '`' || text.front() == '"' || text.front() == '\''))
+  if (text.size() >= 2 && text.front() == text.back() &&
+      (text.front() == '`' || text.front() == '"' || text.front() == '\''))
     text = text.substr(1, text.size() - 2);
   return std::string(text);
 }
@@ -214,35 +227,45 @@ Result<Subject> parse_subject(std::string_view written, const FilterRules& rules
     const std::string entity = without_quotes(written.substr(0, dot));
     const auto known = entity_named(entity);
     if (!known || !is_allowed(*known, rules))
-      return refuse_filter("Invalid entity type '" + entity + "'. Valid values are " + entity_names(rules));
+      return refuse_filter("Invalid entity type '" + entity + "'. Valid values are " +
+                           entity_names(rules));
     subject.entity = *known;
     key = written.substr(dot + 1);
   }
   subject.key = without_quotes(key);
-  if (subject.key.empty()) return refuse_filter("Invalid identifier '" + std::string(written) + "': a key is missing");
+  if (subject.key.empty())
+    return refuse_filter("Invalid identifier '" + std::string(written) + "': a key is missing");
   if (subject.entity == Entity::kAttribute) {
     subject.attribute = find_attribute(rules, subject.key);
     if (subject.attribute == nullptr)
-      return refuse_filter("Invalid attribute key '" + subject.key + "' specified. Valid keys are '" +
-                    attribute_names(rules) + "'");
+      return refuse_filter("Invalid attribute key '" + subject.key +
+                           "' specified. Valid keys are '" + attribute_names(rules) + "'");
     subject.key = subject.attribute->canonical;
   }
-  if (subject.entity == Entity::kDataset && subject.key != "name" && subject.key != "digest" && subject.key != "context")
-    return refuse_filter("Invalid dataset key '" + subject.key + "' specified. Valid keys are '['context', 'digest', 'name']'");
+  if (subject.entity == Entity::kDataset && subject.key != "name" && subject.key != "digest" &&
+      subject.key != "context")
+    return refuse_filter("Invalid dataset key '" + subject.key +
+                         "' specified. Valid keys are '['context', 'digest', 'name']'");
   return subject;
 }
 
 bool is_numeric(const Subject& subject) {
-  return subject.entity == Entity::kMetric || (subject.attribute != nullptr && subject.attribute->is_number);
+  return subject.entity == Entity::kMetric ||
+         (subject.attribute != nullptr && subject.attribute->is_number);
 }
 
 std::string_view entity_word(Entity entity) {
   switch (entity) {
-    case Entity::kMetric: return "metric";
-    case Entity::kParam: return "parameter";
-    case Entity::kTag: return "tag";
-    case Entity::kDataset: return "dataset";
-    case Entity::kAttribute: return "attribute";
+    case Entity::kMetric:
+      return "metric";
+    case Entity::kParam:
+      return "parameter";
+    case Entity::kTag:
+      return "tag";
+    case Entity::kDataset:
+      return "dataset";
+    case Entity::kAttribute:
+      return "attribute";
   }
   return "attribute";
 }
@@ -260,11 +283,13 @@ class FilterParser {
       TAKT_ASSIGN(Clause clause, parse_clause());
       filter.push_back(std::move(clause));
       if (filter.size() > kFilterClausesMax)
-        return fail(Code::kTooLarge, "the filter has more than " + std::to_string(kFilterClausesMax) + " clauses", {}, "filter");
+        return fail(Code::kTooLarge,
+                    "the filter has more than " + std::to_string(kFilterClausesMax) + " clauses",
+                    {}, "filter");
       if (word_.kind == WordKind::kEnd) return filter;
       if (!is_keyword("AND"))
-        return refuse_filter("Invalid clause(s) in filter string: expected AND or the end, got '" + shown_word(word_) +
-                      "' at character " + std::to_string(word_.at + 1));
+        return refuse_filter("Invalid clause(s) in filter string: expected AND or the end, got '" +
+                             shown_word(word_) + "' at character " + std::to_string(word_.at + 1));
       TAKT_RETURN_IF_ERROR(advance());
     }
   }
@@ -280,8 +305,9 @@ class FilterParser {
 
   Result<Clause> parse_clause() {
     if (word_.kind != WordKind::kIdentifier)
-      return refuse_filter("Invalid clause(s) in filter string: expected an identifier such as metrics.loss, got '" +
-                    shown_word(word_) + "' at character " + std::to_string(word_.at + 1));
+      return refuse_filter(
+          "Invalid clause(s) in filter string: expected an identifier such as metrics.loss, got '" +
+          shown_word(word_) + "' at character " + std::to_string(word_.at + 1));
     TAKT_ASSIGN(const Subject subject, parse_subject(word_.text, rules_));
     TAKT_RETURN_IF_ERROR(advance());
     Clause clause{subject.entity, subject.key, {}, {}};
@@ -315,16 +341,19 @@ class FilterParser {
         compare = Compare::kIsNotNull;
         TAKT_RETURN_IF_ERROR(advance());
       }
-      if (!is_keyword("NULL")) return refuse_filter("Invalid comparison clause: IS takes NULL or NOT NULL");
+      if (!is_keyword("NULL"))
+        return refuse_filter("Invalid comparison clause: IS takes NULL or NOT NULL");
       TAKT_RETURN_IF_ERROR(advance());
     }
     if (!compare)
-      return refuse_filter("Invalid comparison clause: expected a comparison after '" + subject.key + "', got '" +
-                    shown_word(first) + "' at character " + std::to_string(first.at + 1));
+      return refuse_filter("Invalid comparison clause: expected a comparison after '" +
+                           subject.key + "', got '" + shown_word(first) + "' at character " +
+                           std::to_string(first.at + 1));
     if (!takes(subject, *compare))
-      return refuse_filter("Invalid comparator '" + shown_word(first) + "' not one of those that " +
-                    std::string(entity_word(subject.entity)) + " '" + subject.key + "' takes: " +
-                    (is_numeric(subject) ? "=, !=, <, <=, >, >=" : "=, !=, LIKE, ILIKE"));
+      return refuse_filter(
+          "Invalid comparator '" + shown_word(first) + "' not one of those that " +
+          std::string(entity_word(subject.entity)) + " '" + subject.key +
+          "' takes: " + (is_numeric(subject) ? "=, !=, <, <=, >, >=" : "=, !=, LIKE, ILIKE"));
     return *compare;
   }
 
@@ -343,10 +372,12 @@ class FilterParser {
         return !is_numeric(subject);
       case Compare::kIn:
       case Compare::kNotIn:
-        return subject.entity == Entity::kDataset || (subject.attribute != nullptr && !subject.attribute->is_number);
+        return subject.entity == Entity::kDataset ||
+               (subject.attribute != nullptr && !subject.attribute->is_number);
       case Compare::kIsNull:
       case Compare::kIsNotNull:
-        return rules_.has_null_tests && (subject.entity == Entity::kParam || subject.entity == Entity::kTag);
+        return rules_.has_null_tests &&
+               (subject.entity == Entity::kParam || subject.entity == Entity::kTag);
     }
     return false;
   }
@@ -354,51 +385,73 @@ class FilterParser {
   Result<FilterValue> parse_value(const Subject& subject, Compare compare) {
     if (compare == Compare::kIn || compare == Compare::kNotIn) return parse_list(subject);
     const Word word = word_;
-    if (word.kind == WordKind::kEnd) return refuse_filter("Invalid comparison clause: the value after '" + subject.key + "' is missing");
+    if (word.kind == WordKind::kEnd)
+      return refuse_filter("Invalid comparison clause: the value after '" + subject.key +
+                           "' is missing");
     TAKT_RETURN_IF_ERROR(advance());
     if (is_numeric(subject)) {
       if (word.kind == WordKind::kNumber) {
         double number = 0;
-        const std::string_view digits = word.text.front() == '+' ? std::string_view(word.text).substr(1) : word.text;
+        const std::string_view digits =
+            word.text.front() == '+' ? std::string_view(word.text).substr(1) : word.text;
         std::from_chars(digits.data(), digits.data() + digits.size(), number);
         return number;
       }
       return refuse_filter("Expected numeric value type for " +
-                    (subject.entity == Entity::kMetric ? std::string("metric") : "numeric attribute: " + subject.key) +
-                    ". Found " + shown_word(word));
+                           (subject.entity == Entity::kMetric
+                                ? std::string("metric")
+                                : "numeric attribute: " + subject.key) +
+                           ". Found " + shown_word(word));
     }
     if (word.kind == WordKind::kText) return word.value;
-    const bool is_double_quoted = word.kind == WordKind::kIdentifier && word.text.size() >= 2 && word.text.front() == '"';
+    const bool is_double_quoted =
+        word.kind == WordKind::kIdentifier && word.text.size() >= 2 && word.text.front() == '"';
     if (is_double_quoted) return word.value;
     if (word.kind == WordKind::kIdentifier)
-      return refuse_filter("Parameter value is either not quoted or unidentified quote types used for string value " +
-                    shown_word(word) + ". Use either single or double quotes.");
+      return refuse_filter(
+          "Parameter value is either not quoted or unidentified quote types used for string "
+          "value " +
+          shown_word(word) + ". Use either single or double quotes.");
     return refuse_filter("Expected a quoted string value for " +
-                  (subject.entity == Entity::kAttribute ? std::string("attributes") : std::string(entity_word(subject.entity))) +
-                  " (e.g. 'my-value'). Got value " + shown_word(word));
+                         (subject.entity == Entity::kAttribute
+                              ? std::string("attributes")
+                              : std::string(entity_word(subject.entity))) +
+                         " (e.g. 'my-value'). Got value " + shown_word(word));
   }
 
   Result<FilterValue> parse_list(const Subject& subject) {
     if (subject.attribute != nullptr && !subject.attribute->takes_list)
-      return refuse_filter("Only the attributes that take lists support comparison with a list of quoted string values, not '" +
-                    subject.key + "'.");
+      return refuse_filter(
+          "Only the attributes that take lists support comparison with a list of quoted string "
+          "values, not '" +
+          subject.key + "'.");
     std::vector<std::string> list;
     if (word_.kind != WordKind::kOpen)
-      return refuse_filter("While parsing a list in the query, expected a non-empty list of string values, but got ill-formed list.");
+      return refuse_filter(
+          "While parsing a list in the query, expected a non-empty list of string values, but got "
+          "ill-formed list.");
     do {
       TAKT_RETURN_IF_ERROR(advance());
       if (word_.kind == WordKind::kClose) break;  // empty, or a comma before the end
-      const bool is_text = word_.kind == WordKind::kText || (word_.kind == WordKind::kIdentifier && word_.text.front() == '"');
+      const bool is_text = word_.kind == WordKind::kText ||
+                           (word_.kind == WordKind::kIdentifier && word_.text.front() == '"');
       if (!is_text)
-        return refuse_filter("While parsing a list in the query, expected string value, punctuation, or whitespace, but got "
-                      "different type in list: " + shown_word(word_));
+        return refuse_filter(
+            "While parsing a list in the query, expected string value, punctuation, or whitespace, "
+            "but got "
+            "different type in list: " +
+            shown_word(word_));
       list.push_back(word_.value);
       TAKT_RETURN_IF_ERROR(advance());
     } while (word_.kind == WordKind::kComma);
     if (word_.kind != WordKind::kClose)
-      return refuse_filter("While parsing a list in the query, expected a non-empty list of string values, but got ill-formed list.");
+      return refuse_filter(
+          "While parsing a list in the query, expected a non-empty list of string values, but got "
+          "ill-formed list.");
     if (list.empty())
-      return refuse_filter("While parsing a list in the query, expected a non-empty list of string values, but got empty list");
+      return refuse_filter(
+          "While parsing a list in the query, expected a non-empty list of string values, but got "
+          "empty list");
     TAKT_RETURN_IF_ERROR(advance());
     return list;
   }
@@ -412,17 +465,21 @@ class FilterParser {
 
 Result<Filter> parse_filter(std::string_view text, const FilterRules& rules) {
   if (text.size() > kFilterBytesMax)
-    return fail(Code::kTooLarge, "the filter has " + std::to_string(text.size()) + " bytes, at most " +
-                                     std::to_string(kFilterBytesMax) + " are taken", {}, "filter");
+    return fail(Code::kTooLarge,
+                "the filter has " + std::to_string(text.size()) + " bytes, at most " +
+                    std::to_string(kFilterBytesMax) + " are taken",
+                {}, "filter");
   return FilterParser(text, rules).parse();
 }
 
-Result<std::vector<OrderTerm>> parse_order(const std::vector<std::string>& texts, const FilterRules& rules) {
+Result<std::vector<OrderTerm>> parse_order(const std::vector<std::string>& texts,
+                                           const FilterRules& rules) {
   constexpr std::size_t kOrderTermsMax = 20;
   std::vector<OrderTerm> terms;
   std::set<std::pair<Entity, std::string>> seen;
   if (texts.size() > kOrderTermsMax)
-    return fail(Code::kTooLarge, "more than " + std::to_string(kOrderTermsMax) + " order_by clauses", {}, "order");
+    return fail(Code::kTooLarge,
+                "more than " + std::to_string(kOrderTermsMax) + " order_by clauses", {}, "order");
   for (const std::string& text : texts) {
     std::string_view key = text;
     while (!key.empty() && is_space_char(key.front())) key.remove_prefix(1);
@@ -435,12 +492,15 @@ Result<std::vector<OrderTerm>> parse_order(const std::vector<std::string>& texts
     if (space != std::string_view::npos && key.back() != '`' && key.back() != '"') {
       const std::string direction = upper_of(key.substr(space + 1));
       if (direction != "ASC" && direction != "DESC")
-        return fail(Code::kInvalid, "Invalid ordering key in order_by clause '" + text + "'.", {}, "order");
+        return fail(Code::kInvalid, "Invalid ordering key in order_by clause '" + text + "'.", {},
+                    "order");
       term.is_descending = direction == "DESC";
       key = key.substr(0, space);
       while (!key.empty() && is_space_char(key.back())) key.remove_suffix(1);
-      if (key.find_first_of("`\"") == std::string_view::npos && key.find(' ') != std::string_view::npos)
-        return fail(Code::kInvalid, "Invalid order_by clause '" + text + "'. Could not be parsed.", {}, "order");
+      if (key.find_first_of("`\"") == std::string_view::npos &&
+          key.find(' ') != std::string_view::npos)
+        return fail(Code::kInvalid, "Invalid order_by clause '" + text + "'. Could not be parsed.",
+                    {}, "order");
     }
     if (has_sign) term.is_descending = !term.is_descending;
     auto subject = parse_subject(key, rules);
@@ -454,153 +514,6 @@ Result<std::vector<OrderTerm>> parse_order(const std::vector<std::string>& texts
     terms.push_back(std::move(term));
   }
   return terms;
-}
-
-namespace {
-
-bool number_holds(Compare compare, double held, double wanted) {
-  switch (compare) {
-    case Compare::kEqual: return held == wanted;
-    case Compare::kNotEqual: return held != wanted;
-    case Compare::kLess: return held < wanted;
-    case Compare::kLessEqual: return held <= wanted;
-    case Compare::kGreater: return held > wanted;
-    case Compare::kGreaterEqual: return held >= wanted;
-    default: return false;
-  }
-}
-
-bool text_holds(Compare compare, const std::string& held, const std::string& wanted) {
-  switch (compare) {
-    case Compare::kEqual: return held == wanted;
-    case Compare::kNotEqual: return held != wanted;
-    case Compare::kLike: return is_like(held, wanted, false);
-    case Compare::kILike: return is_like(held, wanted, true);
-    default: return false;
-  }
-}
-
-}  // namespace
-
-bool clause_holds(const Clause& clause, const Held& held) {
-  const bool is_absent = std::holds_alternative<std::monostate>(held);
-  if (clause.compare == Compare::kIsNull) return is_absent;
-  if (clause.compare == Compare::kIsNotNull) return !is_absent;
-  if (is_absent) return false;
-  if (const auto* wanted = std::get_if<double>(&clause.value)) {
-    const auto* number = std::get_if<double>(&held);
-    return number != nullptr && number_holds(clause.compare, *number, *wanted);
-  }
-  const auto* text = std::get_if<std::string>(&held);
-  if (text == nullptr) return false;
-  if (const auto* list = std::get_if<std::vector<std::string>>(&clause.value)) {
-    const bool is_in = std::ranges::find(*list, *text) != list->end();
-    return is_in == (clause.compare == Compare::kIn);
-  }
-  return text_holds(clause.compare, *text, std::get<std::string>(clause.value));
-}
-
-int compare_held(const Held& a, const Held& b, bool is_descending) {
-  const auto rank = [](const Held& held) {
-    if (std::holds_alternative<std::monostate>(held)) return 2;
-    const auto* number = std::get_if<double>(&held);
-    return number != nullptr && std::isnan(*number) ? 1 : 0;
-  };
-  if (rank(a) != rank(b)) return rank(a) < rank(b) ? -1 : 1;
-  if (rank(a) != 0 || a == b) return 0;
-  const bool is_less = a < b;
-  return is_less == is_descending ? 1 : -1;
-}
-
-bool is_like(std::string_view text, std::string_view pattern, bool ignores_case) {
-  const auto fold = [&](char c) { return ignores_case && c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  // Greedy with one place to go back to: the last %.
-  std::size_t t = 0, p = 0, mark = std::string_view::npos, mark_text = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '%') {
-      mark = p++;
-      mark_text = t;
-    } else if (p < pattern.size() && pattern[p] == '_') {
-      ++t;
-      while (t < text.size() && (text[t] & 0xC0) == 0x80) ++t;  // one character, not one byte
-      ++p;
-    } else if (p < pattern.size() && fold(pattern[p]) == fold(text[t])) {
-      ++p;
-      ++t;
-    } else if (mark != std::string_view::npos) {
-      p = mark + 1;
-      t = ++mark_text;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '%') ++p;
-  return p == pattern.size();
-}
-
-const FilterRules& run_filter_rules() {
-  static const FilterRules rules{.attributes = {{"run_id", "run_id", false, true},
-                                                {"run_name", "run_name"},
-                                                {"run name", "run_name"},
-                                                {"Run name", "run_name"},
-                                                {"Run Name", "run_name"},
-                                                {"user_id", "user_id"},
-                                                {"status", "status"},
-                                                {"artifact_uri", "artifact_uri"},
-                                                {"start_time", "start_time", true},
-                                                {"created", "start_time", true},
-                                                {"Created", "start_time", true},
-                                                {"end_time", "end_time", true}},
-                                 .has_metrics = true,
-                                 .has_params = true,
-                                 .has_datasets = true,
-                                 .has_null_tests = true};
-  return rules;
-}
-
-const FilterRules& experiment_filter_rules() {
-  static const FilterRules rules{.attributes = {{"name", "name"},
-                                                {"experiment_id", "experiment_id", false, true},
-                                                {"creation_time", "creation_time", true},
-                                                {"last_update_time", "last_update_time", true}},
-                                 .has_null_tests = true};
-  return rules;
-}
-
-const FilterRules& logged_model_filter_rules() {
-  static const FilterRules rules{
-      .attributes = {{"name", "name", false, true},
-                     {"model_id", "model_id", false, true},
-                     {"model_type", "model_type", false, true},
-                     {"status", "status", false, true},
-                     {"source_run_id", "source_run_id", false, true},
-                     {"creation_timestamp", "creation_timestamp", true},
-                     {"creation_time", "creation_timestamp", true},
-                     {"creation_timestamp_ms", "creation_timestamp", true},
-                     {"last_updated_timestamp", "last_updated_timestamp", true},
-                     {"last_updated_time", "last_updated_timestamp", true},
-                     {"last_updated_timestamp_ms", "last_updated_timestamp", true}},
-      .has_metrics = true,
-      .has_params = true};
-  return rules;
-}
-
-const FilterRules& registered_model_filter_rules() {
-  static const FilterRules rules{.attributes = {{"name", "name", false, true},
-                                                {"timestamp", "last_updated_timestamp", true},
-                                                {"creation_timestamp", "creation_timestamp", true},
-                                                {"last_updated_timestamp", "last_updated_timestamp", true}}};
-  return rules;
-}
-
-const FilterRules& model_version_filter_rules() {
-  static const FilterRules rules{.attributes = {{"name", "name", false, true},
-                                                {"version_number", "version_number", true},
-                                                {"run_id", "run_id", false, true},
-                                                {"source_path", "source_path"},
-                                                {"creation_timestamp", "creation_timestamp", true},
-                                                {"last_updated_timestamp", "last_updated_timestamp", true}}};
-  return rules;
 }
 
 }  // namespace takt::track

@@ -15,8 +15,18 @@ namespace takt::track {
 
 enum class Entity { kAttribute, kMetric, kParam, kTag, kDataset };
 enum class Compare {
-  kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual,
-  kLike, kILike, kIn, kNotIn, kIsNull, kIsNotNull,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kLike,
+  kILike,
+  kIn,
+  kNotIn,
+  kIsNull,
+  kIsNotNull,
 };
 
 using FilterValue = std::variant<std::monostate, double, std::string, std::vector<std::string>>;
@@ -60,7 +70,8 @@ struct OrderTerm {
   bool is_descending = false;
 };
 /// `key [ASC|DESC]`, or `-key`; each key once. Datasets cannot order.
-Result<std::vector<OrderTerm>> parse_order(const std::vector<std::string>& texts, const FilterRules& rules);
+Result<std::vector<OrderTerm>> parse_order(const std::vector<std::string>& texts,
+                                           const FilterRules& rules);
 
 /// A thing's own value: none when it has no such key.
 using Held = std::variant<std::monostate, double, std::string>;

@@ -20,8 +20,10 @@ std::string error_of(std::string_view text) {
 
 TEST(Filter, clauses_are_read_with_their_aliases_and_quotes) {
   const auto filter = parse_filter(
-      "metrics.`val acc` >= -1.5e-2 and params.lr='0.1' AND tag.\"a.b\" iLIKE \"%x%\" AND run_id IN ('a', 'b') "
-      "AND `Run name` != 'it''s' AND created < 5 AND datasets.name NOT IN ('d') AND tags.mlflow.user IS NOT NULL",
+      "metrics.`val acc` >= -1.5e-2 and params.lr='0.1' AND tag.\"a.b\" iLIKE \"%x%\" AND run_id "
+      "IN ('a', 'b') "
+      "AND `Run name` != 'it''s' AND created < 5 AND datasets.name NOT IN ('d') AND "
+      "tags.mlflow.user IS NOT NULL",
       run_filter_rules());
   ASSERT_TRUE(filter) << filter.error().message;
   ASSERT_EQ(filter->size(), 8u);
@@ -30,7 +32,8 @@ TEST(Filter, clauses_are_read_with_their_aliases_and_quotes) {
   EXPECT_EQ(std::get<double>((*filter)[0].value), -0.015);
   EXPECT_EQ((*filter)[2].key, "a.b");
   EXPECT_EQ((*filter)[2].compare, Compare::kILike);
-  EXPECT_EQ(std::get<std::vector<std::string>>((*filter)[3].value), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(std::get<std::vector<std::string>>((*filter)[3].value),
+            (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ((*filter)[4].key, "run_name");
   EXPECT_EQ(std::get<std::string>((*filter)[4].value), "it's");
   EXPECT_EQ((*filter)[5].key, "start_time");
@@ -41,19 +44,25 @@ TEST(Filter, clauses_are_read_with_their_aliases_and_quotes) {
 
 TEST(Filter, errors_name_the_word_that_is_wrong) {
   EXPECT_EQ(error_of("metrics.acc > '1'"), "Expected numeric value type for metric. Found '1'");
-  EXPECT_NE(error_of("params.lr = 0.1").find("Expected a quoted string value for parameter (e.g. 'my-value'). Got value 0.1"), std::string::npos);
+  EXPECT_NE(
+      error_of("params.lr = 0.1")
+          .find("Expected a quoted string value for parameter (e.g. 'my-value'). Got value 0.1"),
+      std::string::npos);
   EXPECT_NE(error_of("params.lr = x").find("not quoted"), std::string::npos);
   EXPECT_NE(error_of("colour.x = 'y'").find("Invalid entity type 'colour'"), std::string::npos);
   EXPECT_NE(error_of("speed > 1").find("Invalid attribute key 'speed'"), std::string::npos);
-  EXPECT_NE(error_of("metrics.a > 1 OR metrics.b > 2").find("got 'OR' at character 15"), std::string::npos);
+  EXPECT_NE(error_of("metrics.a > 1 OR metrics.b > 2").find("got 'OR' at character 15"),
+            std::string::npos);
   EXPECT_NE(error_of("params.a > '1'").find("Invalid comparator '>'"), std::string::npos);
   EXPECT_NE(error_of("params.a = 'x").find("not closed"), std::string::npos);
   EXPECT_NE(error_of("run_id IN ()").find("empty list"), std::string::npos);
   EXPECT_NE(error_of("run_id IN ('a', 1)").find("different type in list"), std::string::npos);
   EXPECT_NE(error_of("status IN ('RUNNING')").find("not 'status'"), std::string::npos);
-  EXPECT_NE(error_of("metrics.a").find("expected a comparison after 'a', got 'the end'"), std::string::npos);
+  EXPECT_NE(error_of("metrics.a").find("expected a comparison after 'a', got 'the end'"),
+            std::string::npos);
   EXPECT_EQ(parse_filter("x", run_filter_rules()).error().field, "filter");
-  EXPECT_EQ(parse_filter(std::string(kFilterBytesMax + 1, ' '), run_filter_rules()).error().code, Code::kTooLarge);
+  EXPECT_EQ(parse_filter(std::string(kFilterBytesMax + 1, ' '), run_filter_rules()).error().code,
+            Code::kTooLarge);
 }
 
 TEST(Filter, what_is_absent_matches_is_null_only) {
@@ -77,7 +86,8 @@ TEST(Filter, like_takes_wildcards_over_characters) {
 }
 
 TEST(Order, terms_have_a_direction_and_come_once) {
-  const auto order = parse_order({"metrics.acc DESC", "-params.`a b`", "start_time", "tag.x asc"}, run_filter_rules());
+  const auto order = parse_order({"metrics.acc DESC", "-params.`a b`", "start_time", "tag.x asc"},
+                                 run_filter_rules());
   ASSERT_TRUE(order) << order.error().message;
   EXPECT_TRUE((*order)[0].is_descending);
   EXPECT_TRUE((*order)[1].is_descending);
@@ -85,7 +95,10 @@ TEST(Order, terms_have_a_direction_and_come_once) {
   EXPECT_FALSE((*order)[2].is_descending);
   EXPECT_FALSE(parse_order({"acc", "acc"}, run_filter_rules()));
   EXPECT_FALSE(parse_order({"start_time", "created DESC"}, run_filter_rules()));
-  EXPECT_NE(parse_order({"metrics.acc UP"}, run_filter_rules()).error().message.find("Invalid ordering key"), std::string::npos);
+  EXPECT_NE(parse_order({"metrics.acc UP"}, run_filter_rules())
+                .error()
+                .message.find("Invalid ordering key"),
+            std::string::npos);
 }
 
 TEST(Order, numbers_come_before_not_a_number_and_absent_in_both_directions) {
@@ -108,17 +121,19 @@ TEST(PageToken, another_search_or_garbage_is_refused) {
 
 TEST(ArtifactPath, what_leaves_its_root_is_refused_however_it_is_written) {
   for (const std::string_view path :
-       {"..", "../x", "a/../../x", "/etc/passwd", "a\\b", "..%2fx", "%2e%2e/x", "%252e%252e%252fx", "a#b", "a%23b",
-        "C:/x", "a//b", "a/./b", "a%00b", "%2fetc"})
+       {"..", "../x", "a/../../x", "/etc/passwd", "a\\b", "..%2fx", "%2e%2e/x", "%252e%252e%252fx",
+        "a#b", "a%23b", "C:/x", "a//b", "a/./b", "a%00b", "%2fetc"})
     EXPECT_FALSE(check_artifact_path(path)) << path;
-  for (const std::string_view path : {"", "a", "a/b.txt", "100%.txt", "a b/\u00fc.txt"}) EXPECT_TRUE(check_artifact_path(path)) << path;
+  for (const std::string_view path : {"", "a", "a/b.txt", "100%.txt", "a b/\u00fc.txt"})
+    EXPECT_TRUE(check_artifact_path(path)) << path;
 }
 
 TEST(ArtifactPath, places_are_told_apart) {
   const std::string run(32, 'a');
   EXPECT_EQ(parse_artifact_place("0/" + run + "/artifacts/m/x").root, "run/" + run);
   EXPECT_EQ(parse_artifact_place("0/" + run + "/artifacts/m/x").path, "m/x");
-  EXPECT_EQ(parse_artifact_place("0/models/m-" + run + "/artifacts/MLmodel").root, "logged-model/m-" + run);
+  EXPECT_EQ(parse_artifact_place("0/models/m-" + run + "/artifacts/MLmodel").root,
+            "logged-model/m-" + run);
   EXPECT_EQ(parse_artifact_place("trees/" + run + run + "/x/y").tree.value, run + run);
   EXPECT_EQ(parse_artifact_place("some/where").root, "other");
   EXPECT_EQ(*path_of_artifact_uri("mlflow-artifacts://host:1/0/x/"), "0/x");

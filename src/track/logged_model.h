@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MLflow 3's logged models: files with parameters, tags and metrics, made by a run, not yet registered.
+// MLflow 3's logged models: files with parameters, tags and metrics, made by a run, not yet
+// registered.
 #pragma once
 
 #include <string>

@@ -21,7 +21,8 @@ std::unexpected<Error> no_logged_model(std::string_view id) {
   return fail(Code::kNotFound, "Logged model with ID '" + std::string(id) + "' not found.");
 }
 
-Result<LoggedModel> live_model(store::Reader& reader, const ProjectId& project, std::string_view id) {
+Result<LoggedModel> live_model(store::Reader& reader, const ProjectId& project,
+                               std::string_view id) {
   TAKT_ASSIGN(auto model, find_logged_model(reader, project, id));
   if (!model || model->is_deleted) return no_logged_model(id);
   return std::move(*model);
@@ -29,27 +30,37 @@ Result<LoggedModel> live_model(store::Reader& reader, const ProjectId& project, 
 
 Status check_name_of_model(std::string_view name) {
   if (name.empty()) return {};
-  if (name.find_first_of("/:.%\"'\\#?") == std::string_view::npos) return check_length("name", name, 500);
-  return fail(Code::kInvalid, "Invalid model name ('" + std::string(name) +
-                                  "') provided. Model name must be a non-empty string and cannot contain the following "
-                                  "characters: ('/', ':', '.', '%', '\"', \"'\")", {}, "name");
+  if (name.find_first_of("/:.%\"'\\#?") == std::string_view::npos)
+    return check_length("name", name, 500);
+  return fail(
+      Code::kInvalid,
+      "Invalid model name ('" + std::string(name) +
+          "') provided. Model name must be a non-empty string and cannot contain the following "
+          "characters: ('/', ':', '.', '%', '\"', \"'\")",
+      {}, "name");
 }
 
 /// Reads what a filter or an order asks of a model.
 class ModelValues {
  public:
-  ModelValues(const LoggedModel& model, const std::vector<DatasetChoice>& datasets) : model_(model), datasets_(datasets) {}
+  ModelValues(const LoggedModel& model, const std::vector<DatasetChoice>& datasets)
+      : model_(model), datasets_(datasets) {}
 
   Held held(Entity entity, const std::string& key) const {
     switch (entity) {
-      case Entity::kMetric: return metric(key);
-      case Entity::kParam: return word(model_.params, key);
-      case Entity::kTag: return word(model_.tags, key);
-      default: return attribute(key);
+      case Entity::kMetric:
+        return metric(key);
+      case Entity::kParam:
+        return word(model_.params, key);
+      case Entity::kTag:
+        return word(model_.tags, key);
+      default:
+        return attribute(key);
     }
   }
   bool is_measured() const {
-    return datasets_.empty() || std::ranges::any_of(model_.metrics, [&](const auto& m) { return is_chosen(m); });
+    return datasets_.empty() ||
+           std::ranges::any_of(model_.metrics, [&](const auto& m) { return is_chosen(m); });
   }
 
  private:
@@ -62,7 +73,8 @@ class ModelValues {
   Held metric(const std::string& key) const {
     const LoggedModel::Measured* latest = nullptr;
     for (const auto& measured : model_.metrics)
-      if (measured.key == key && is_chosen(measured) && (latest == nullptr || is_later(measured.point, latest->point)))
+      if (measured.key == key && is_chosen(measured) &&
+          (latest == nullptr || is_later(measured.point, latest->point)))
         latest = &measured;
     if (latest == nullptr) return {};
     return latest->point.value;
@@ -96,11 +108,15 @@ bool is_model_wanted(const LoggedModel& model, const LoggedModelSearch& search) 
   });
 }
 
-bool comes_before(const LoggedModel& a, const LoggedModel& b, const std::vector<LoggedModelOrder>& order) {
+bool comes_before(const LoggedModel& a, const LoggedModel& b,
+                  const std::vector<LoggedModelOrder>& order) {
   for (const LoggedModelOrder& by : order) {
-    const std::vector<DatasetChoice> dataset =
-        by.dataset.name.empty() ? std::vector<DatasetChoice>{} : std::vector<DatasetChoice>{by.dataset};
-    const auto held = [&](const LoggedModel& model) { return ModelValues(model, dataset).held(by.term.entity, by.term.key); };
+    const std::vector<DatasetChoice> dataset = by.dataset.name.empty()
+                                                   ? std::vector<DatasetChoice>{}
+                                                   : std::vector<DatasetChoice>{by.dataset};
+    const auto held = [&](const LoggedModel& model) {
+      return ModelValues(model, dataset).held(by.term.entity, by.term.key);
+    };
     const int compared = compare_held(held(a), held(b), by.term.is_descending);
     if (compared != 0) return compared < 0;
   }
@@ -110,15 +126,19 @@ bool comes_before(const LoggedModel& a, const LoggedModel& b, const std::vector<
 
 }  // namespace
 
-Result<LoggedModel> LoggedModelService::create(const access::CanWrite& by, const NewLoggedModel& asked) {
+Result<LoggedModel> LoggedModelService::create(const access::CanWrite& by,
+                                               const NewLoggedModel& asked) {
   TAKT_RETURN_IF_ERROR(check_name_of_model(asked.name));
-  for (const auto& [key, value] : asked.params) TAKT_RETURN_IF_ERROR(check_length("params.key", key, kKeyBytesMax));
-  for (const auto& [key, value] : asked.tags) TAKT_RETURN_IF_ERROR(check_length("tags.key", key, kKeyBytesMax));
+  for (const auto& [key, value] : asked.params)
+    TAKT_RETURN_IF_ERROR(check_length("params.key", key, kKeyBytesMax));
+  for (const auto& [key, value] : asked.tags)
+    TAKT_RETURN_IF_ERROR(check_length("tags.key", key, kKeyBytesMax));
   const std::string id = "m-" + random_hex(16);
   LoggedModel made;
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     TAKT_ASSIGN(const auto experiment, find_experiment(tx, by.project(), asked.experiment));
-    if (!experiment) return fail(Code::kNotFound, "No Experiment with id=" + asked.experiment.value + " exists");
+    if (!experiment)
+      return fail(Code::kNotFound, "No Experiment with id=" + asked.experiment.value + " exists");
     if (experiment->is_deleted)
       return fail(Code::kInvalid, "The experiment " + asked.experiment.value +
                                       " must be in the 'active' state. Current state is deleted.");
@@ -132,7 +152,8 @@ Result<LoggedModel> LoggedModelService::create(const access::CanWrite& by, const
     model.status = "LOGGED_MODEL_PENDING";
     model.creator = by.user();
     model.created_ms = model.updated_ms = tx.now_ms();
-    for (const auto& [key, value] : asked.params) model.params[key] = cut_text(value, kParamBytesMax);
+    for (const auto& [key, value] : asked.params)
+      model.params[key] = cut_text(value, kParamBytesMax);
     for (const auto& [key, value] : asked.tags) model.tags[key] = cut_text(value, kTagBytesMax);
     TAKT_RETURN_IF_ERROR(insert_logged_model(tx, by.project(), model));
     made = std::move(model);
@@ -141,7 +162,8 @@ Result<LoggedModel> LoggedModelService::create(const access::CanWrite& by, const
   return made;
 }
 
-Result<LoggedModel> LoggedModelService::get(const access::CanRead& by, std::string_view id, bool allow_deleted) {
+Result<LoggedModel> LoggedModelService::get(const access::CanRead& by, std::string_view id,
+                                            bool allow_deleted) {
   std::optional<LoggedModel> model;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
     TAKT_ASSIGN(model, find_logged_model(reader, by.project(), id));
@@ -152,7 +174,8 @@ Result<LoggedModel> LoggedModelService::get(const access::CanRead& by, std::stri
 }
 
 Result<LoggedModel> LoggedModelService::set_status(const access::CanWrite& by, std::string_view id,
-                                                   std::string_view status, std::string_view message) {
+                                                   std::string_view status,
+                                                   std::string_view message) {
   LoggedModel model;
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(live_model(tx, by.project(), id));
@@ -170,21 +193,25 @@ Status LoggedModelService::remove(const access::CanWrite& by, std::string_view i
   });
 }
 
-Status LoggedModelService::log_params(const access::CanWrite& by, std::string_view id, const WordList& params) {
+Status LoggedModelService::log_params(const access::CanWrite& by, std::string_view id,
+                                      const WordList& params) {
   return db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(live_model(tx, by.project(), id));
     for (const auto& [key, value] : params) {
       TAKT_RETURN_IF_ERROR(check_length("params.key", key, kKeyBytesMax));
-      TAKT_ASSIGN(const auto old, store_logged_model_param(tx, id, key, cut_text(value, kParamBytesMax)));
+      TAKT_ASSIGN(const auto old,
+                  store_logged_model_param(tx, id, key, cut_text(value, kParamBytesMax)));
       if (old)
-        return fail(Code::kInvalid, "Changing param values is not allowed. Param '" + key + "' of logged model '" +
-                                        std::string(id) + "' is '" + *old + "' already, not '" + value + "'.");
+        return fail(Code::kInvalid, "Changing param values is not allowed. Param '" + key +
+                                        "' of logged model '" + std::string(id) + "' is '" + *old +
+                                        "' already, not '" + value + "'.");
     }
     return {};
   });
 }
 
-Status LoggedModelService::set_tags(const access::CanWrite& by, std::string_view id, const WordList& tags) {
+Status LoggedModelService::set_tags(const access::CanWrite& by, std::string_view id,
+                                    const WordList& tags) {
   return db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(live_model(tx, by.project(), id));
     for (const auto& [key, value] : tags) {
@@ -195,16 +222,19 @@ Status LoggedModelService::set_tags(const access::CanWrite& by, std::string_view
   });
 }
 
-Status LoggedModelService::delete_tag(const access::CanWrite& by, std::string_view id, std::string_view key) {
+Status LoggedModelService::delete_tag(const access::CanWrite& by, std::string_view id,
+                                      std::string_view key) {
   return db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(live_model(tx, by.project(), id));
     TAKT_ASSIGN(const bool was_there, remove_logged_model_tag(tx, id, key));
     if (was_there) return {};
-    return fail(Code::kNotFound, "No tag with key '" + std::string(key) + "' found for model with ID '" + std::string(id) + "'.");
+    return fail(Code::kNotFound, "No tag with key '" + std::string(key) +
+                                     "' found for model with ID '" + std::string(id) + "'.");
   });
 }
 
-Result<LoggedModelPage> LoggedModelService::search(const access::CanRead& by, const LoggedModelSearch& search) {
+Result<LoggedModelPage> LoggedModelService::search(const access::CanRead& by,
+                                                   const LoggedModelSearch& search) {
   std::vector<LoggedModel> found;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
     for (const std::string& experiment : search.experiments) {
@@ -214,17 +244,20 @@ Result<LoggedModelPage> LoggedModelService::search(const access::CanRead& by, co
     }
     return {};
   }));
-  std::ranges::stable_sort(found, [&](const auto& a, const auto& b) { return comes_before(a, b, search.order); });
+  std::ranges::stable_sort(
+      found, [&](const auto& a, const auto& b) { return comes_before(a, b, search.order); });
   std::size_t from = 0;
   if (!search.page_token.empty()) {
     TAKT_ASSIGN(const Value place, read_page_token(search.page_token, search.identity));
-    if (!place.is_int() || place.as_int() < 0) return fail(Code::kInvalid, "Invalid page token, its place is no number");
+    if (!place.is_int() || place.as_int() < 0)
+      return fail(Code::kInvalid, "Invalid page token, its place is no number");
     from = std::min(found.size(), static_cast<std::size_t>(place.as_int()));
   }
   const std::size_t to = std::min(found.size(), from + static_cast<std::size_t>(search.limit));
   LoggedModelPage page;
   for (std::size_t i = from; i < to; ++i) page.models.push_back(std::move(found[i]));
-  if (to < found.size()) page.next_page_token = make_page_token(search.identity, static_cast<std::int64_t>(to));
+  if (to < found.size())
+    page.next_page_token = make_page_token(search.identity, static_cast<std::int64_t>(to));
   return page;
 }
 

@@ -24,7 +24,9 @@ struct NewLoggedModel {
   WordList params, tags;
 };
 /// Metrics on one dataset only.
-struct DatasetChoice { std::string name, digest; };
+struct DatasetChoice {
+  std::string name, digest;
+};
 struct LoggedModelOrder {
   OrderTerm term;
   DatasetChoice dataset;
@@ -49,9 +51,10 @@ class LoggedModelService {
 
   Result<LoggedModel> create(const access::CanWrite& by, const NewLoggedModel& model);
   /// kNotFound for a deleted one, unless asked for.
-  Result<LoggedModel> get(const access::CanRead& by, std::string_view id, bool allow_deleted = false);
-  Result<LoggedModel> set_status(const access::CanWrite& by, std::string_view id, std::string_view status,
-                                 std::string_view message);
+  Result<LoggedModel> get(const access::CanRead& by, std::string_view id,
+                          bool allow_deleted = false);
+  Result<LoggedModel> set_status(const access::CanWrite& by, std::string_view id,
+                                 std::string_view status, std::string_view message);
   Status remove(const access::CanWrite& by, std::string_view id);
   Status log_params(const access::CanWrite& by, std::string_view id, const WordList& params);
   Status set_tags(const access::CanWrite& by, std::string_view id, const WordList& tags);

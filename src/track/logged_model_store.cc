@@ -23,21 +23,23 @@ Result<LoggedModel> logged_model_from(store::Reader& reader, const store::Row& r
   model.created_ms = row.integer(10);
   model.updated_ms = row.integer(11);
   TAKT_ASSIGN(const auto words, reader.query(sql::kModelWords, {model.id}));
-  for (const auto& word : words) (word.text(0) == "tag" ? model.tags : model.params)[word.text(1)] = word.text(2);
+  for (const auto& word : words)
+    (word.text(0) == "tag" ? model.tags : model.params)[word.text(1)] = word.text(2);
   TAKT_ASSIGN(const auto metrics, reader.query(sql::kModelMetrics, {model.id}));
   for (const auto& metric : metrics)
     model.metrics.push_back({metric.text(0), RunId{metric.text(1)}, metric.text(2), metric.text(3),
-                             Point{metric.integer(4), metric.integer(5), value_from(metric.integer(6), metric.real(7))}});
+                             Point{metric.integer(4), metric.integer(5),
+                                   value_from(metric.integer(6), metric.real(7))}});
   return model;
 }
 
 }  // namespace
 
 Status insert_logged_model(store::Tx& tx, const ProjectId& project, const LoggedModel& model) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kInsertLoggedModel,
-                               {model.id, project.value, experiment_number(model.experiment), model.name,
-                                model.model_type, model.run.value, model.artifact_uri, model.status,
-                                model.creator.value, tx.now_ms()}));
+  TAKT_RETURN_IF_ERROR(tx.exec(
+      sql::kInsertLoggedModel,
+      {model.id, project.value, experiment_number(model.experiment), model.name, model.model_type,
+       model.run.value, model.artifact_uri, model.status, model.creator.value, tx.now_ms()}));
   for (const auto& [key, value] : model.params)
     TAKT_RETURN_IF_ERROR(tx.exec(sql::kInsertModelParam, {model.id, key, value}));
   for (const auto& [key, value] : model.tags)
@@ -45,7 +47,8 @@ Status insert_logged_model(store::Tx& tx, const ProjectId& project, const Logged
   return {};
 }
 
-Result<std::optional<LoggedModel>> find_logged_model(store::Reader& reader, const ProjectId& project,
+Result<std::optional<LoggedModel>> find_logged_model(store::Reader& reader,
+                                                     const ProjectId& project,
                                                      std::string_view id) {
   TAKT_ASSIGN(const auto row, reader.find(sql::kFindLoggedModel, {project.value, std::string(id)}));
   if (!row) return std::nullopt;
@@ -53,9 +56,12 @@ Result<std::optional<LoggedModel>> find_logged_model(store::Reader& reader, cons
   return model;
 }
 
-Result<std::optional<LoggedModel>> find_logged_model_of_run(store::Reader& reader, const ProjectId& project,
-                                                            const RunId& run, std::string_view name) {
-  TAKT_ASSIGN(const auto row, reader.find(sql::kFindLoggedModelOfRun, {project.value, run.value, std::string(name)}));
+Result<std::optional<LoggedModel>> find_logged_model_of_run(store::Reader& reader,
+                                                            const ProjectId& project,
+                                                            const RunId& run,
+                                                            std::string_view name) {
+  TAKT_ASSIGN(const auto row, reader.find(sql::kFindLoggedModelOfRun,
+                                          {project.value, run.value, std::string(name)}));
   if (!row) return std::nullopt;
   TAKT_ASSIGN(LoggedModel model, logged_model_from(reader, *row));
   return model;
@@ -75,41 +81,48 @@ Result<std::vector<LoggedModel>> load_logged_models(store::Reader& reader, const
 
 Status store_logged_model_status(store::Tx& tx, const ProjectId& project, std::string_view id,
                                  std::string_view status, std::string_view message) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kUpdateLoggedModel, {project.value, std::string(id), std::string(status),
-                                                         std::string(message), tx.now_ms()}));
+  TAKT_RETURN_IF_ERROR(tx.exec(
+      sql::kUpdateLoggedModel,
+      {project.value, std::string(id), std::string(status), std::string(message), tx.now_ms()}));
   return {};
 }
 
 Status mark_logged_model_deleted(store::Tx& tx, const ProjectId& project, std::string_view id) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kMarkLoggedModelDeleted, {project.value, std::string(id), tx.now_ms()}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kMarkLoggedModelDeleted, {project.value, std::string(id), tx.now_ms()}));
   return {};
 }
 
 Result<std::optional<std::string>> store_logged_model_param(store::Tx& tx, std::string_view id,
-                                                            std::string_view key, std::string_view value) {
-  TAKT_ASSIGN(const auto changed,
-              tx.exec(sql::kInsertModelParam, {std::string(id), std::string(key), std::string(value)}));
+                                                            std::string_view key,
+                                                            std::string_view value) {
+  TAKT_ASSIGN(const auto changed, tx.exec(sql::kInsertModelParam,
+                                          {std::string(id), std::string(key), std::string(value)}));
   if (changed > 0) return std::nullopt;
   TAKT_ASSIGN(const auto row, tx.find(sql::kFindModelParam, {std::string(id), std::string(key)}));
   if (!row || row->text(0) == value) return std::nullopt;
   return row->text(0);
 }
 
-Status store_logged_model_tag(store::Tx& tx, std::string_view id, std::string_view key, std::string_view value) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kSetModelTag, {std::string(id), std::string(key), std::string(value)}));
+Status store_logged_model_tag(store::Tx& tx, std::string_view id, std::string_view key,
+                              std::string_view value) {
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kSetModelTag, {std::string(id), std::string(key), std::string(value)}));
   return {};
 }
 
 Result<bool> remove_logged_model_tag(store::Tx& tx, std::string_view id, std::string_view key) {
-  TAKT_ASSIGN(const auto changed, tx.exec(sql::kDeleteModelTag, {std::string(id), std::string(key)}));
+  TAKT_ASSIGN(const auto changed,
+              tx.exec(sql::kDeleteModelTag, {std::string(id), std::string(key)}));
   return changed > 0;
 }
 
 Status store_logged_model_metric(store::Tx& tx, const RunId& run, const Metric& metric) {
   const Point& point = metric.point;
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kSetModelMetric,
-                               {metric.model, metric.key, run.value, metric.dataset_name, metric.dataset_digest,
-                                point.timestamp_ms, point.step, nan_flag(point.value), stored_value(point.value)}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kSetModelMetric,
+              {metric.model, metric.key, run.value, metric.dataset_name, metric.dataset_digest,
+               point.timestamp_ms, point.step, nan_flag(point.value), stored_value(point.value)}));
   return {};
 }
 

@@ -18,7 +18,8 @@ struct SeriesChange {
 
 bool is_later(const Point& a, const Point& b) {
   const auto key = [](const Point& point) {
-    return std::tuple(point.step, point.timestamp_ms, 1 - nan_flag(point.value), stored_value(point.value));
+    return std::tuple(point.step, point.timestamp_ms, 1 - nan_flag(point.value),
+                      stored_value(point.value));
   };
   return key(a) > key(b);
 }
@@ -39,14 +40,16 @@ Status store_points(store::Tx& tx, const RunId& run, std::span<const Metric> met
     TAKT_RETURN_IF_ERROR(tx.exec(sql::kUpsertLatest,
                                  {run.value, std::string(key), point.timestamp_ms, point.step,
                                   nan_flag(point.value), stored_value(point.value), change.added}));
-    TAKT_RETURN_IF_ERROR(tx.exec(sql::kMoveLatest, {run.value, std::string(key), point.timestamp_ms, point.step,
-                                                    nan_flag(point.value), stored_value(point.value)}));
+    TAKT_RETURN_IF_ERROR(
+        tx.exec(sql::kMoveLatest, {run.value, std::string(key), point.timestamp_ms, point.step,
+                                   nan_flag(point.value), stored_value(point.value)}));
   }
   return {};
 }
 
-Result<std::vector<Point>> load_points(store::Reader& reader, const RunId& run, std::string_view key,
-                                       const std::optional<Point>& after, std::int64_t limit) {
+Result<std::vector<Point>> load_points(store::Reader& reader, const RunId& run,
+                                       std::string_view key, const std::optional<Point>& after,
+                                       std::int64_t limit) {
   store::Params params{run.value, std::string(key), limit};
   if (after) {
     params.push_back(after->timestamp_ms);

@@ -15,8 +15,9 @@ namespace takt::track {
 /// Adds the points that the run does not have yet (the same point again changes nothing).
 Status store_points(store::Tx& tx, const RunId& run, std::span<const Metric> metrics);
 /// By time, step, value: at most `limit` after the point, or from the beginning.
-Result<std::vector<Point>> load_points(store::Reader& reader, const RunId& run, std::string_view key,
-                                       const std::optional<Point>& after, std::int64_t limit);
+Result<std::vector<Point>> load_points(store::Reader& reader, const RunId& run,
+                                       std::string_view key, const std::optional<Point>& after,
+                                       std::int64_t limit);
 /// 0 when the run has no such metric.
 Result<std::int64_t> count_points(store::Reader& reader, const RunId& run, std::string_view key);
 

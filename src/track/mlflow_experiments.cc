@@ -13,7 +13,9 @@ using net::Method;
 using net::Request;
 using net::Response;
 
-std::string experiment_subject(const std::string& id) { return "experiment/" + (id.empty() ? "0" : id); }
+std::string experiment_subject(const std::string& id) {
+  return "experiment/" + (id.empty() ? "0" : id);
+}
 
 Held experiment_held(const Experiment& experiment, Entity entity, const std::string& key) {
   if (entity == Entity::kTag) {
@@ -23,14 +25,17 @@ Held experiment_held(const Experiment& experiment, Entity entity, const std::str
   }
   if (key == "name") return experiment.name;
   if (key == "experiment_id") return experiment.id.value;
-  return static_cast<double>(key == "creation_time" ? experiment.created_ms : experiment.updated_ms);
+  return static_cast<double>(key == "creation_time" ? experiment.created_ms
+                                                    : experiment.updated_ms);
 }
 
 /// By the terms, then newest first, then by id.
-bool experiment_before(const Experiment& a, const Experiment& b, const std::vector<OrderTerm>& order) {
+bool experiment_before(const Experiment& a, const Experiment& b,
+                       const std::vector<OrderTerm>& order) {
   for (const OrderTerm& term : order) {
-    const int compared = compare_held(experiment_held(a, term.entity, term.key), experiment_held(b, term.entity, term.key),
-                                      term.is_descending);
+    const int compared =
+        compare_held(experiment_held(a, term.entity, term.key),
+                     experiment_held(b, term.entity, term.key), term.is_descending);
     if (compared != 0) return compared < 0;
   }
   if (a.created_ms != b.created_ms) return a.created_ms > b.created_ms;
@@ -43,7 +48,8 @@ Result<Response> create(TrackService& track, access::Policy& policy, Request& re
   Experiment asked;
   asked.name = args.text("name");
   asked.artifact_location = args.text("artifact_location", "");
-  while (asked.artifact_location.size() > 1 && asked.artifact_location.ends_with('/')) asked.artifact_location.pop_back();
+  while (asked.artifact_location.size() > 1 && asked.artifact_location.ends_with('/'))
+    asked.artifact_location.pop_back();
   for (auto& [key, value] : args.words("tags")) asked.tags[key] = value;
   TAKT_RETURN_IF_ERROR(args.done());
   TAKT_ASSIGN(const Experiment made, track.create_experiment(by, std::move(asked)));
@@ -61,11 +67,16 @@ Result<Response> search(TrackService& track, access::Policy& policy, Request& re
   const std::string token = args.text("page_token", "");
   // ACTIVE_ONLY, DELETED_ONLY, ALL, or their numbers 1, 2, 3.
   const Value& view_value = args.object()["view_type"];
-  const std::string view = view_value.is_int() ? std::to_string(view_value.as_int()) : args.text("view_type", "1");
+  const std::string view =
+      view_value.is_int() ? std::to_string(view_value.as_int()) : args.text("view_type", "1");
   TAKT_RETURN_IF_ERROR(args.done());
   if (limit < 1 || limit > kMax)
-    return fail(Code::kInvalid, "Invalid value " + std::to_string(limit) + " for parameter 'max_results' supplied. It must be "
-                                "a positive integer, at most " + std::to_string(kMax), {}, "max_results");
+    return fail(Code::kInvalid,
+                "Invalid value " + std::to_string(limit) +
+                    " for parameter 'max_results' supplied. It must be "
+                    "a positive integer, at most " +
+                    std::to_string(kMax),
+                {}, "max_results");
   TAKT_ASSIGN(const Filter filter, parse_filter(filter_text, experiment_filter_rules()));
   TAKT_ASSIGN(const auto order, parse_order(order_texts, experiment_filter_rules()));
   TAKT_ASSIGN(auto all, track.experiments(by));
@@ -76,20 +87,23 @@ Result<Response> search(TrackService& track, access::Policy& policy, Request& re
       return clause_holds(clause, experiment_held(experiment, clause.entity, clause.key));
     });
   });
-  std::ranges::stable_sort(all, [&](const auto& a, const auto& b) { return experiment_before(a, b, order); });
+  std::ranges::stable_sort(
+      all, [&](const auto& a, const auto& b) { return experiment_before(a, b, order); });
   std::string identity = "experiments\n" + view + "\n" + filter_text;
   for (const auto& text : order_texts) identity += "\n" + text;
   std::size_t from = 0;
   if (!token.empty()) {
     TAKT_ASSIGN(const Value place, read_page_token(token, identity));
-    if (!place.is_int() || place.as_int() < 0) return fail(Code::kInvalid, "Invalid page token, its place is no number");
+    if (!place.is_int() || place.as_int() < 0)
+      return fail(Code::kInvalid, "Invalid page token, its place is no number");
     from = std::min(all.size(), static_cast<std::size_t>(place.as_int()));
   }
   const std::size_t to = std::min(all.size(), from + static_cast<std::size_t>(limit));
   Array experiments;
   for (std::size_t i = from; i < to; ++i) experiments.push_back(mlflow_experiment(all[i]));
   Object answer{{"experiments", std::move(experiments)}};
-  if (to < all.size()) answer["next_page_token"] = make_page_token(identity, static_cast<std::int64_t>(to));
+  if (to < all.size())
+    answer["next_page_token"] = make_page_token(identity, static_cast<std::int64_t>(to));
   return Response::json(std::move(answer));
 }
 
@@ -129,34 +143,43 @@ void register_mlflow_experiments(net::Router& router, TrackService& t, access::P
     return Response::json(Object{{"experiment", mlflow_experiment(experiment)}});
   });
   // The writes that name one experiment.
-  const auto add_write = [&](std::string_view path, std::function<Status(const access::CanWrite&, const ExperimentId&, MlflowArgs&)> act) {
-    add(Method::kPost, path, [&p, act = std::move(act)](Request& r) -> Result<Response> {
-      TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(r));
-      const ExperimentId id{args.text("experiment_id")};
-      TAKT_RETURN_IF_ERROR(args.done());
-      TAKT_ASSIGN(const auto by, p.check<Right::kWrite>(r.caller, experiment_subject(id.value)));
-      TAKT_RETURN_IF_ERROR(act(by, id, args));
-      return mlflow_empty();
-    });
-  };
-  add_write("experiments/delete", [&](const auto& by, const auto& id, MlflowArgs&) { return t.mark_experiment(by, id, true); });
-  add_write("experiments/restore", [&](const auto& by, const auto& id, MlflowArgs&) { return t.mark_experiment(by, id, false); });
+  const auto add_write =
+      [&](std::string_view path,
+          std::function<Status(const access::CanWrite&, const ExperimentId&, MlflowArgs&)> act) {
+        add(Method::kPost, path, [&p, act = std::move(act)](Request& r) -> Result<Response> {
+          TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(r));
+          const ExperimentId id{args.text("experiment_id")};
+          TAKT_RETURN_IF_ERROR(args.done());
+          TAKT_ASSIGN(const auto by,
+                      p.check<Right::kWrite>(r.caller, experiment_subject(id.value)));
+          TAKT_RETURN_IF_ERROR(act(by, id, args));
+          return mlflow_empty();
+        });
+      };
+  add_write("experiments/delete", [&](const auto& by, const auto& id, MlflowArgs&) {
+    return t.mark_experiment(by, id, true);
+  });
+  add_write("experiments/restore", [&](const auto& by, const auto& id, MlflowArgs&) {
+    return t.mark_experiment(by, id, false);
+  });
   add_write("experiments/update", [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
     const std::string name = args.text("new_name");
     TAKT_RETURN_IF_ERROR(args.done());
     return t.rename_experiment(by, id, name);
   });
-  add_write("experiments/set-experiment-tag", [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
-    const std::string key = args.text("key");
-    const std::string value = args.text("value", "");
-    TAKT_RETURN_IF_ERROR(args.done());
-    return t.set_experiment_tag(by, id, key, value);
-  });
-  add_write("experiments/delete-experiment-tag", [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
-    const std::string key = args.text("key");
-    TAKT_RETURN_IF_ERROR(args.done());
-    return t.delete_experiment_tag(by, id, key);
-  });
+  add_write("experiments/set-experiment-tag",
+            [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
+              const std::string key = args.text("key");
+              const std::string value = args.text("value", "");
+              TAKT_RETURN_IF_ERROR(args.done());
+              return t.set_experiment_tag(by, id, key, value);
+            });
+  add_write("experiments/delete-experiment-tag",
+            [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
+              const std::string key = args.text("key");
+              TAKT_RETURN_IF_ERROR(args.done());
+              return t.delete_experiment_tag(by, id, key);
+            });
 }
 
 }  // namespace takt::track

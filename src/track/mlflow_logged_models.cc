@@ -39,17 +39,21 @@ Value mlflow_logged_model(const LoggedModel& model) {
   if (!model.model_type.empty()) info["model_type"] = model.model_type;
   if (!model.run.empty()) info["source_run_id"] = model.run.value;
   if (!model.status_message.empty()) info["status_message"] = model.status_message;
-  return Object{{"info", std::move(info)},
-                {"data", Object{{"params", mlflow_words(model.params)}, {"metrics", std::move(metrics)}}}};
+  return Object{
+      {"info", std::move(info)},
+      {"data", Object{{"params", mlflow_words(model.params)}, {"metrics", std::move(metrics)}}}};
 }
 
 Response model_response(const LoggedModel& model) {
   return Response::json(Object{{"model", mlflow_logged_model(model)}});
 }
 
-std::string model_subject(const Request& request) { return "logged-model/" + request.path_param("model_id"); }
+std::string model_subject(const Request& request) {
+  return "logged-model/" + request.path_param("model_id");
+}
 
-Result<Response> create_logged_model(LoggedModelService& models, access::Policy& policy, Request& request) {
+Result<Response> create_logged_model(LoggedModelService& models, access::Policy& policy,
+                                     Request& request) {
   TAKT_ASSIGN(const auto by, policy.check<Right::kWrite>(request.caller, "logged-model"));
   TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(request));
   NewLoggedModel asked;
@@ -65,10 +69,12 @@ Result<Response> create_logged_model(LoggedModelService& models, access::Policy&
 }
 
 Result<std::string> model_status_argument(const MlflowArgs& args) {
-  static constexpr std::string_view kByNumber[] = {"LOGGED_MODEL_STATUS_UNSPECIFIED", "LOGGED_MODEL_PENDING",
-                                                   "LOGGED_MODEL_READY", "LOGGED_MODEL_UPLOAD_FAILED"};
+  static constexpr std::string_view kByNumber[] = {"LOGGED_MODEL_STATUS_UNSPECIFIED",
+                                                   "LOGGED_MODEL_PENDING", "LOGGED_MODEL_READY",
+                                                   "LOGGED_MODEL_UPLOAD_FAILED"};
   const Value& value = args.object()["status"];
-  if (value.is_int() && value.as_int() >= 1 && value.as_int() <= 3) return std::string(kByNumber[value.as_int()]);
+  if (value.is_int() && value.as_int() >= 1 && value.as_int() <= 3)
+    return std::string(kByNumber[value.as_int()]);
   for (const std::string_view name : kByNumber)
     if (value == Value(name) && name != kByNumber[0]) return std::string(name);
   if (value.is_null()) return missing_value("status");
@@ -81,7 +87,8 @@ Result<Response> finalize(LoggedModelService& models, access::Policy& policy, Re
   TAKT_ASSIGN(const std::string status, model_status_argument(args));
   const std::string message = args.text("status_message", "");
   TAKT_RETURN_IF_ERROR(args.done());
-  TAKT_ASSIGN(const LoggedModel model, models.set_status(by, request.path_param("model_id"), status, message));
+  TAKT_ASSIGN(const LoggedModel model,
+              models.set_status(by, request.path_param("model_id"), status, message));
   return model_response(model);
 }
 
@@ -95,14 +102,19 @@ Result<LoggedModelOrder> order_argument(const Value& item) {
   TAKT_ASSIGN(const auto terms, parse_order({field}, logged_model_filter_rules()));
   order.term = terms.front();
   if (order.term.entity != Entity::kMetric && order.term.entity != Entity::kAttribute)
-    return fail(Code::kInvalid, "Invalid order by field name: " + field + ", only `metrics.<name>` is allowed.", {}, "order_by");
+    return fail(Code::kInvalid,
+                "Invalid order by field name: " + field + ", only `metrics.<name>` is allowed.", {},
+                "order_by");
   if (!order.dataset.digest.empty() && order.dataset.name.empty())
-    return fail(Code::kInvalid, "`dataset_digest` can only be specified if `dataset_name` is also specified.", {}, "order_by");
+    return fail(Code::kInvalid,
+                "`dataset_digest` can only be specified if `dataset_name` is also specified.", {},
+                "order_by");
   order.term.is_descending = !is_ascending;
   return order;
 }
 
-Result<Response> search_logged_models(LoggedModelService& models, access::Policy& policy, Request& request) {
+Result<Response> search_logged_models(LoggedModelService& models, access::Policy& policy,
+                                      Request& request) {
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "logged-model"));
   TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(request));
   LoggedModelSearch search;
@@ -121,7 +133,8 @@ Result<Response> search_logged_models(LoggedModelService& models, access::Policy
     search.order.push_back(std::move(order));
   }
   TAKT_RETURN_IF_ERROR(args.done());
-  if (search.limit < 1 || search.limit > kModelsMax) return invalid_value("max_results", search.limit);
+  if (search.limit < 1 || search.limit > kModelsMax)
+    return invalid_value("max_results", search.limit);
   TAKT_ASSIGN(search.filter, parse_filter(filter, logged_model_filter_rules()));
   Object identity = args.object().as_object();
   identity.erase("page_token");
@@ -135,16 +148,18 @@ Result<Response> search_logged_models(LoggedModelService& models, access::Policy
   return Response::json(std::move(answer));
 }
 
-Result<Response> list_model_artifacts(LoggedModelService& models, ArtifactService& artifacts, access::Policy& policy,
-                                      Request& request) {
+Result<Response> list_model_artifacts(LoggedModelService& models, ArtifactService& artifacts,
+                                      access::Policy& policy, Request& request) {
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, model_subject(request)));
   TAKT_ASSIGN(const LoggedModel model, models.get(by, request.path_param("model_id")));
   const std::string folder(request.query_param("artifact_directory_path"));
   TAKT_RETURN_IF_ERROR(check_artifact_path(folder));
-  TAKT_ASSIGN(const auto items, artifacts.list_in(by, {root_of_logged_model(model.id), {}, folder}));
+  TAKT_ASSIGN(const auto items,
+              artifacts.list_in(by, {root_of_logged_model(model.id), {}, folder}));
   Array files;
   for (const ArtifactItem& item : items) {
-    Object file{{"path", folder.empty() ? item.name : folder + "/" + item.name}, {"is_dir", item.is_folder}};
+    Object file{{"path", folder.empty() ? item.name : folder + "/" + item.name},
+                {"is_dir", item.is_folder}};
     if (!item.is_folder) file["file_size"] = item.size;
     files.push_back(std::move(file));
   }
@@ -153,18 +168,21 @@ Result<Response> list_model_artifacts(LoggedModelService& models, ArtifactServic
 
 }  // namespace
 
-void register_mlflow_logged_models(net::Router& router, LoggedModelService& m, ArtifactService& a, access::Policy& p) {
+void register_mlflow_logged_models(net::Router& router, LoggedModelService& m, ArtifactService& a,
+                                   access::Policy& p) {
   const auto add = [&](Method method, std::string_view path, const net::Handler& handler) {
     add_mlflow_route(router, method, path, handler);
   };
   constexpr std::string_view kOne = "logged-models/{model_id}";
   const std::string one(kOne);
   add(Method::kPost, "logged-models", [&](Request& r) { return create_logged_model(m, p, r); });
-  add(Method::kPost, "logged-models/search", [&](Request& r) { return search_logged_models(m, p, r); });
+  add(Method::kPost, "logged-models/search",
+      [&](Request& r) { return search_logged_models(m, p, r); });
   add(Method::kGet, one, [&](Request& r) -> Result<Response> {
     TAKT_ASSIGN(const auto by, p.check<Right::kRead>(r.caller, model_subject(r)));
     const std::string_view deleted = r.query_param("allow_deleted");
-    TAKT_ASSIGN(const LoggedModel model, m.get(by, r.path_param("model_id"), deleted == "true" || deleted == "True"));
+    TAKT_ASSIGN(const LoggedModel model,
+                m.get(by, r.path_param("model_id"), deleted == "true" || deleted == "True"));
     return model_response(model);
   });
   add(Method::kPatch, one, [&](Request& r) { return finalize(m, p, r); });
@@ -194,7 +212,8 @@ void register_mlflow_logged_models(net::Router& router, LoggedModelService& m, A
     TAKT_RETURN_IF_ERROR(m.delete_tag(by, r.path_param("model_id"), r.path_param("key")));
     return mlflow_empty();
   });
-  add(Method::kGet, one + "/artifacts/directories", [&](Request& r) { return list_model_artifacts(m, a, p, r); });
+  add(Method::kGet, one + "/artifacts/directories",
+      [&](Request& r) { return list_model_artifacts(m, a, p, r); });
 }
 
 }  // namespace takt::track

@@ -9,7 +9,8 @@
 namespace takt::track {
 namespace {
 
-constexpr std::string_view kSeeDocs = " See the API docs for more information about request parameters.";
+constexpr std::string_view kSeeDocs =
+    " See the API docs for more information about request parameters.";
 
 std::string_view python_type(const Value& value) {
   if (value.is_string()) return "str";
@@ -52,9 +53,12 @@ Value query_object(const net::Request& request) {
   Value object{Object{}};
   for (const auto& [key, value] : request.query) {
     Value& member = object[key];
-    if (member.is_null()) member = value;
-    else if (member.is_array()) member.push_back(value);
-    else member = Array{member, Value(value)};
+    if (member.is_null())
+      member = value;
+    else if (member.is_array())
+      member.push_back(value);
+    else
+      member = Array{member, Value(value)};
   }
   return object;
 }
@@ -64,7 +68,8 @@ Value query_object(const net::Request& request) {
 Result<MlflowArgs> MlflowArgs::of(const net::Request& request) {
   if (request.method == net::Method::kGet || request.method == net::Method::kHead)
     return MlflowArgs(query_object(request), "");
-  const bool is_checked = request.method == net::Method::kPost || request.method == net::Method::kPut;
+  const bool is_checked =
+      request.method == net::Method::kPost || request.method == net::Method::kPut;
   if (is_checked) {
     TAKT_ASSIGN(Value body, request.json());
     return MlflowArgs(std::move(body), "");
@@ -73,7 +78,9 @@ Result<MlflowArgs> MlflowArgs::of(const net::Request& request) {
   Value object = query_object(request);
   if (!request.body.empty()) {
     TAKT_ASSIGN(const Value body, parse_json(request.body));
-    if (!body.is_object()) return fail(Code::kInvalid, "the body must be a JSON object, got " + std::string(body.type_name()));
+    if (!body.is_object())
+      return fail(Code::kInvalid,
+                  "the body must be a JSON object, got " + std::string(body.type_name()));
     for (const auto& [key, value] : body.as_object()) object[key] = value;
   }
   return MlflowArgs(std::move(object), "");
@@ -88,7 +95,9 @@ void MlflowArgs::reject(std::unexpected<Error> error) {
 }
 
 void MlflowArgs::wrong_type(std::string_view key, const Value& value) {
-  Error error = invalid_value(path_of(key), value, " Hint: Value was of type '" + std::string(python_type(value)) + "'.").error();
+  Error error = invalid_value(path_of(key), value,
+                              " Hint: Value was of type '" + std::string(python_type(value)) + "'.")
+                    .error();
   error.message += kSeeDocs;
   reject(std::unexpected(std::move(error)));
 }
@@ -162,9 +171,12 @@ std::vector<std::string> MlflowArgs::texts(std::string_view key) {
     return list;
   }
   for (const Value& item : value.as_array()) {
-    if (item.is_string()) list.push_back(item.as_string());
-    else if (item.is_int()) list.push_back(std::to_string(item.as_int()));
-    else wrong_type(key, value);
+    if (item.is_string())
+      list.push_back(item.as_string());
+    else if (item.is_int())
+      list.push_back(std::to_string(item.as_int()));
+    else
+      wrong_type(key, value);
   }
   return list;
 }
@@ -204,7 +216,8 @@ std::vector<std::pair<std::string, std::string>> MlflowArgs::words(std::string_v
 }
 
 net::Response mlflow_error(const Error& error, const net::Request& request) {
-  if (request.route.empty() && error.code == Code::kNotFound) return net::Response::text("Not Found\n", 404);
+  if (request.route.empty() && error.code == Code::kNotFound)
+    return net::Response::text("Not Found\n", 404);
   const CodeNames& names = code_names(error.code);
   // A conflict is always a name that is taken; over a limit is a wrong value, as the peer has it.
   const bool is_taken = error.code == Code::kConflict;
@@ -212,17 +225,21 @@ net::Response mlflow_error(const Error& error, const net::Request& request) {
   std::string message = error.message;
   if (!error.hint.empty()) message += (message.ends_with('.') ? " " : "; ") + error.hint;
   return net::Response::json(
-      Object{{"error_code", is_taken ? std::string_view("RESOURCE_ALREADY_EXISTS") : names.mlflow}, {"message", message}},
+      Object{{"error_code", is_taken ? std::string_view("RESOURCE_ALREADY_EXISTS") : names.mlflow},
+             {"message", message}},
       is_wrong ? 400 : names.http_status);
 }
 
-void add_mlflow_route(net::Router& router, net::Method method, std::string_view path, const net::Handler& handler) {
+void add_mlflow_route(net::Router& router, net::Method method, std::string_view path,
+                      const net::Handler& handler) {
   for (const std::string_view prefix : {"/api/2.0/mlflow/", "/ajax-api/2.0/mlflow/"})
-    router.add(method, std::string(prefix) + std::string(path), handler, {.error_form = mlflow_error});
+    router.add(method, std::string(prefix) + std::string(path), handler,
+               {.error_form = mlflow_error});
 }
 
 void set_mlflow_error_form(net::Router& router) {
-  for (const char* prefix : {"/api/2.0/", "/api/3.0/", "/ajax-api/", "/get-artifact", "/model-versions/", "/v1/traces"})
+  for (const char* prefix :
+       {"/api/2.0/", "/api/3.0/", "/ajax-api/", "/get-artifact", "/model-versions/", "/v1/traces"})
     router.set_error_form(prefix, mlflow_error);
 }
 

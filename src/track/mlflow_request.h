@@ -49,11 +49,13 @@ class MlflowArgs {
   Status status_;
 };
 
-/// {"error_code", "message"}; a path that no route has gets a plain 404, as clients' fallbacks need.
+/// {"error_code", "message"}; a path that no route has gets a plain 404, as clients' fallbacks
+/// need.
 net::Response mlflow_error(const Error& error, const net::Request& request);
 
 /// Adds the route under /api/2.0/mlflow/ and /ajax-api/2.0/mlflow/.
-void add_mlflow_route(net::Router& router, net::Method method, std::string_view path, const net::Handler& handler);
+void add_mlflow_route(net::Router& router, net::Method method, std::string_view path,
+                      const net::Handler& handler);
 /// Sets MLflow's error form for all its prefixes. Once.
 void set_mlflow_error_form(net::Router& router);
 

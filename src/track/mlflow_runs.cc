@@ -36,9 +36,10 @@ Result<Response> create_run(TrackService& track, access::Policy& policy, Request
 
 Result<RunStatus> status_argument(const MlflowArgs& args) {
   const Value& value = args.object()["status"];
-  constexpr RunStatus kByNumber[] = {RunStatus::kRunning, RunStatus::kScheduled, RunStatus::kFinished,
-                                     RunStatus::kFailed, RunStatus::kKilled};
-  if (value.is_int() && value.as_int() >= 1 && value.as_int() <= 5) return kByNumber[value.as_int() - 1];
+  constexpr RunStatus kByNumber[] = {RunStatus::kRunning, RunStatus::kScheduled,
+                                     RunStatus::kFinished, RunStatus::kFailed, RunStatus::kKilled};
+  if (value.is_int() && value.as_int() >= 1 && value.as_int() <= 5)
+    return kByNumber[value.as_int() - 1];
   if (value.is_string()) {
     if (auto status = parse_run_status(value.as_string())) return *status;
   }
@@ -72,8 +73,9 @@ Result<Metric> metric_argument(MlflowArgs& args) {
   TAKT_RETURN_IF_ERROR(args.done());
   TAKT_RETURN_IF_ERROR(check_key(args.path_of("name"), metric.key));
   if (metric.point.timestamp_ms < 0)
-    return invalid_value(args.path_of("timestamp"), metric.point.timestamp_ms,
-                         "metric '" + metric.key + "'. Timestamp must be a nonnegative long (64-bit integer) ");
+    return invalid_value(
+        args.path_of("timestamp"), metric.point.timestamp_ms,
+        "metric '" + metric.key + "'. Timestamp must be a nonnegative long (64-bit integer) ");
   return metric;
 }
 
@@ -150,17 +152,72 @@ net::Handler run_write(access::Policy& policy, RunWrite act) {
 }
 
 /// MLmodel facts of clients before 3: the tag mlflow.log-model.history grows by one.
-Status log_old_model(TrackService& track, const CanWrite& by, const RunId& id, MlflowArgs& args, const Run& run) {
+Status log_old_model(TrackService& track, const CanWrite& by, const RunId& id, MlflowArgs& args,
+                     const Run& run) {
   const std::string text = args.text("model_json");
   TAKT_RETURN_IF_ERROR(args.done());
   auto model = parse_json(text);
   if (!model || !model->is_object())
-    return fail(Code::kInvalid, "Malformed model info. \n " + text.substr(0, 200) + " \n failed to parse", {}, "model_json");
+    return fail(Code::kInvalid,
+                "Malformed model info. \n " + text.substr(0, 200) + " \n failed to parse", {},
+                "model_json");
   constexpr std::string_view kHistoryTag = "mlflow.log-model.history";
   Array history;
-  if (const auto old = parse_json(word_of(run.tags, kHistoryTag)); old && old->is_array()) history = old->as_array();
+  if (const auto old = parse_json(word_of(run.tags, kHistoryTag)); old && old->is_array())
+    history = old->as_array();
   history.push_back(std::move(*model));
   return track.set_tag(by, id, kHistoryTag, dump_json(history));
+}
+
+/// Tags, inputs, outputs, and reading.
+void add_run_word_routes(net::Router& router, TrackService& t, access::Policy& p) {
+  const auto add = [&](Method method, std::string_view path, const net::Handler& handler) {
+    add_mlflow_route(router, method, path, handler);
+  };
+  add(Method::kPost, "runs/set-tag",
+      run_write(p, [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
+        const std::string key = args.text("key");
+        const std::string value = args.text("value", "");
+        TAKT_RETURN_IF_ERROR(args.done());
+        return t.set_tag(by, id, key, value);
+      }));
+  add(Method::kPost, "runs/delete-tag",
+      run_write(p, [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
+        const std::string key = args.text("key");
+        TAKT_RETURN_IF_ERROR(args.done());
+        return t.delete_tag(by, id, key);
+      }));
+  add(Method::kPost, "runs/log-inputs",
+      run_write(p, [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
+        TAKT_ASSIGN(const auto inputs, inputs_argument(args));
+        const auto models = models_argument(args);
+        TAKT_RETURN_IF_ERROR(args.done());
+        return t.log_inputs(by, id, inputs, models);
+      }));
+  add(Method::kPost, "runs/outputs",
+      run_write(p, [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
+        const auto models = models_argument(args);
+        TAKT_RETURN_IF_ERROR(args.done());
+        return t.log_outputs(by, id, models);
+      }));
+  add(Method::kPost, "runs/log-model", [&](Request& r) -> Result<Response> {
+    TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(r));
+    const RunId id = args.run_id();
+    TAKT_RETURN_IF_ERROR(args.done());
+    TAKT_ASSIGN(const auto by, p.check<Right::kWrite>(r.caller, run_subject(id)));
+    TAKT_ASSIGN(const auto can_read, p.check<Right::kRead>(r.caller, run_subject(id)));
+    TAKT_ASSIGN(const Run run, t.run(can_read, id));
+    TAKT_RETURN_IF_ERROR(log_old_model(t, by, id, args, run));
+    return mlflow_empty();
+  });
+  add(Method::kGet, "runs/get", [&](Request& r) -> Result<Response> {
+    TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(r));
+    const RunId id = args.run_id();
+    TAKT_RETURN_IF_ERROR(args.done());
+    TAKT_ASSIGN(const auto by, p.check<Right::kRead>(r.caller, run_subject(id)));
+    TAKT_ASSIGN(const Run run, t.run(by, id));
+    return Response::json(Object{{"run", mlflow_run(run)}});
+  });
 }
 
 }  // namespace
@@ -188,19 +245,25 @@ Value mlflow_run(const Run& run) {
                              {"step", point.step},
                              {"run_id", run.id.value}});
   for (const RunInput& input : run.inputs) {
-    Object dataset{{"name", input.name}, {"digest", input.digest}, {"source_type", input.source_type}, {"source", input.source}};
+    Object dataset{{"name", input.name},
+                   {"digest", input.digest},
+                   {"source_type", input.source_type},
+                   {"source", input.source}};
     if (!input.schema.empty()) dataset["schema"] = input.schema;
     if (!input.profile.empty()) dataset["profile"] = input.profile;
-    dataset_inputs.push_back(Object{{"tags", mlflow_words(input.tags)}, {"dataset", std::move(dataset)}});
+    dataset_inputs.push_back(
+        Object{{"tags", mlflow_words(input.tags)}, {"dataset", std::move(dataset)}});
   }
-  for (const ModelLink& link : run.model_inputs) model_inputs.push_back(Object{{"model_id", link.model}});
+  for (const ModelLink& link : run.model_inputs)
+    model_inputs.push_back(Object{{"model_id", link.model}});
   for (const ModelLink& link : run.model_outputs)
     model_outputs.push_back(Object{{"model_id", link.model}, {"step", link.step}});
   return Object{{"info", mlflow_run_info(run)},
                 {"data", Object{{"metrics", std::move(metrics)},
                                 {"params", mlflow_words(run.params)},
                                 {"tags", mlflow_words(run.tags)}}},
-                {"inputs", Object{{"dataset_inputs", std::move(dataset_inputs)}, {"model_inputs", std::move(model_inputs)}}},
+                {"inputs", Object{{"dataset_inputs", std::move(dataset_inputs)},
+                                  {"model_inputs", std::move(model_inputs)}}},
                 {"outputs", Object{{"model_outputs", std::move(model_outputs)}}}};
 }
 
@@ -210,66 +273,34 @@ void register_mlflow_runs(net::Router& router, TrackService& t, access::Policy& 
   };
   add(Method::kPost, "runs/create", [&](Request& r) { return create_run(t, p, r); });
   add(Method::kPost, "runs/update", [&](Request& r) { return update_run(t, p, r); });
-  add(Method::kPost, "runs/delete", run_write(p, [&](const auto& by, const auto& id, MlflowArgs&) { return t.mark_run(by, id, true); }));
-  add(Method::kPost, "runs/restore", run_write(p, [&](const auto& by, const auto& id, MlflowArgs&) { return t.mark_run(by, id, false); }));
-  add(Method::kPost, "runs/log-metric", run_write(p, [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
-    Batch batch;
-    TAKT_ASSIGN(Metric metric, metric_argument(args));
-    batch.metrics.push_back(std::move(metric));
-    return t.log_batch(by, id, batch);
-  }));
-  add(Method::kPost, "runs/log-parameter", run_write(p, [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
-    Batch batch;
-    std::string key = args.text("key");
-    batch.params.emplace_back(std::move(key), args.text("value", ""));
-    TAKT_RETURN_IF_ERROR(args.done());
-    TAKT_RETURN_IF_ERROR(check_key("key", batch.params.front().first));
-    return t.log_batch(by, id, batch);
-  }));
-  add(Method::kPost, "runs/log-batch", run_write(p, [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
-    TAKT_ASSIGN(const Batch batch, batch_argument(args));
-    return t.log_batch(by, id, batch);
-  }));
-  add(Method::kPost, "runs/set-tag", run_write(p, [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
-    const std::string key = args.text("key");
-    const std::string value = args.text("value", "");
-    TAKT_RETURN_IF_ERROR(args.done());
-    return t.set_tag(by, id, key, value);
-  }));
-  add(Method::kPost, "runs/delete-tag", run_write(p, [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
-    const std::string key = args.text("key");
-    TAKT_RETURN_IF_ERROR(args.done());
-    return t.delete_tag(by, id, key);
-  }));
-  add(Method::kPost, "runs/log-inputs", run_write(p, [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
-    TAKT_ASSIGN(const auto inputs, inputs_argument(args));
-    const auto models = models_argument(args);
-    TAKT_RETURN_IF_ERROR(args.done());
-    return t.log_inputs(by, id, inputs, models);
-  }));
-  add(Method::kPost, "runs/outputs", run_write(p, [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
-    const auto models = models_argument(args);
-    TAKT_RETURN_IF_ERROR(args.done());
-    return t.log_outputs(by, id, models);
-  }));
-  add(Method::kPost, "runs/log-model", [&](Request& r) -> Result<Response> {
-    TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(r));
-    const RunId id = args.run_id();
-    TAKT_RETURN_IF_ERROR(args.done());
-    TAKT_ASSIGN(const auto by, p.check<Right::kWrite>(r.caller, run_subject(id)));
-    TAKT_ASSIGN(const auto can_read, p.check<Right::kRead>(r.caller, run_subject(id)));
-    TAKT_ASSIGN(const Run run, t.run(can_read, id));
-    TAKT_RETURN_IF_ERROR(log_old_model(t, by, id, args, run));
-    return mlflow_empty();
-  });
-  add(Method::kGet, "runs/get", [&](Request& r) -> Result<Response> {
-    TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(r));
-    const RunId id = args.run_id();
-    TAKT_RETURN_IF_ERROR(args.done());
-    TAKT_ASSIGN(const auto by, p.check<Right::kRead>(r.caller, run_subject(id)));
-    TAKT_ASSIGN(const Run run, t.run(by, id));
-    return Response::json(Object{{"run", mlflow_run(run)}});
-  });
+  add(Method::kPost, "runs/delete", run_write(p, [&](const auto& by, const auto& id, MlflowArgs&) {
+        return t.mark_run(by, id, true);
+      }));
+  add(Method::kPost, "runs/restore", run_write(p, [&](const auto& by, const auto& id, MlflowArgs&) {
+        return t.mark_run(by, id, false);
+      }));
+  add(Method::kPost, "runs/log-metric",
+      run_write(p, [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
+        Batch batch;
+        TAKT_ASSIGN(Metric metric, metric_argument(args));
+        batch.metrics.push_back(std::move(metric));
+        return t.log_batch(by, id, batch);
+      }));
+  add(Method::kPost, "runs/log-parameter",
+      run_write(p, [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
+        Batch batch;
+        std::string key = args.text("key");
+        batch.params.emplace_back(std::move(key), args.text("value", ""));
+        TAKT_RETURN_IF_ERROR(args.done());
+        TAKT_RETURN_IF_ERROR(check_key("key", batch.params.front().first));
+        return t.log_batch(by, id, batch);
+      }));
+  add(Method::kPost, "runs/log-batch",
+      run_write(p, [&](const auto& by, const auto& id, MlflowArgs& args) -> Status {
+        TAKT_ASSIGN(const Batch batch, batch_argument(args));
+        return t.log_batch(by, id, batch);
+      }));
+  add_run_word_routes(router, t, p);
 }
 
 }  // namespace takt::track

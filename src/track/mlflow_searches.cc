@@ -21,7 +21,8 @@ constexpr std::size_t kBulkRunsMax = 100;
 
 Result<RunView> view_argument(const MlflowArgs& args) {
   const Value& value = args.object()["run_view_type"];
-  if (value.is_null() || value == Value("ACTIVE_ONLY") || value == Value(1)) return RunView::kActive;
+  if (value.is_null() || value == Value("ACTIVE_ONLY") || value == Value(1))
+    return RunView::kActive;
   if (value == Value("DELETED_ONLY") || value == Value(2)) return RunView::kDeleted;
   if (value == Value("ALL") || value == Value(3)) return RunView::kAll;
   return invalid_value("run_view_type", value);
@@ -39,14 +40,19 @@ Result<Response> search_mlflow_runs(TrackService& track, access::Policy& policy,
   TAKT_ASSIGN(search.view, view_argument(args));
   TAKT_RETURN_IF_ERROR(args.done());
   if (search.limit < 1 || search.limit > kRunsMax)
-    return fail(Code::kInvalid, "Invalid value " + std::to_string(search.limit) + " for parameter 'max_results' supplied. "
-                                "It must be at most " + std::to_string(kRunsMax) + ", but got value " + std::to_string(search.limit),
+    return fail(Code::kInvalid,
+                "Invalid value " + std::to_string(search.limit) +
+                    " for parameter 'max_results' supplied. "
+                    "It must be at most " +
+                    std::to_string(kRunsMax) + ", but got value " + std::to_string(search.limit),
                 {}, "max_results");
   for (const std::string& id : experiments) {
     // An unknown experiment has no runs; 0 is the project's own Default.
     const auto known = track.experiment(by, ExperimentId{id});
-    if (known) search.experiments.push_back(known->id.value);
-    else if (known.error().code != Code::kNotFound) return std::unexpected(known.error());
+    if (known)
+      search.experiments.push_back(known->id.value);
+    else if (known.error().code != Code::kNotFound)
+      return std::unexpected(known.error());
   }
   TAKT_ASSIGN(search.filter, parse_filter(filter, run_filter_rules()));
   TAKT_ASSIGN(search.order, parse_order(order, run_filter_rules()));
@@ -94,25 +100,32 @@ Result<Response> get_history(TrackService& track, access::Policy& policy, Reques
   TAKT_ASSIGN(const History history, track.history(by, id, key, after, limit + 1));
   Array metrics;
   const auto count = std::min(history.points.size(), static_cast<std::size_t>(limit));
-  for (std::size_t i = 0; i < count; ++i) metrics.push_back(mlflow_point(key, id, history.points[i]));
+  for (std::size_t i = 0; i < count; ++i)
+    metrics.push_back(mlflow_point(key, id, history.points[i]));
   Object answer{{"metrics", std::move(metrics)}};
   if (history.points.size() > count) {
     const Point& last = history.points[count - 1];
     answer["next_page_token"] = make_page_token(
-        identity, Object{{"t", last.timestamp_ms}, {"s", last.step}, {"v", mlflow_number(last.value)}});
+        identity,
+        Object{{"t", last.timestamp_ms}, {"s", last.step}, {"v", mlflow_number(last.value)}});
   }
   return Response::json(std::move(answer));
 }
 
-Result<std::vector<std::string>> bulk_runs(MlflowArgs& args, std::string_view singular, std::string_view plural) {
+Result<std::vector<std::string>> bulk_runs(MlflowArgs& args, std::string_view singular,
+                                           std::string_view plural) {
   auto runs = args.texts(singular);
   if (runs.empty()) runs = args.texts(plural);
   TAKT_RETURN_IF_ERROR(args.done());
   if (runs.empty())
-    return fail(Code::kInvalid, "GetMetricHistoryBulk request must specify at least one run_id.", {}, std::string(singular));
+    return fail(Code::kInvalid, "GetMetricHistoryBulk request must specify at least one run_id.",
+                {}, std::string(singular));
   if (runs.size() > kBulkRunsMax)
-    return fail(Code::kInvalid, "GetMetricHistoryBulk request cannot specify more than " + std::to_string(kBulkRunsMax) +
-                                    " run_ids. Received " + std::to_string(runs.size()) + " run_ids.", {}, std::string(singular));
+    return fail(Code::kInvalid,
+                "GetMetricHistoryBulk request cannot specify more than " +
+                    std::to_string(kBulkRunsMax) + " run_ids. Received " +
+                    std::to_string(runs.size()) + " run_ids.",
+                {}, std::string(singular));
   std::ranges::sort(runs);
   return runs;
 }
@@ -122,20 +135,23 @@ Result<Response> get_history_bulk(TrackService& track, access::Policy& policy, R
   TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(request));
   TAKT_ASSIGN(const auto runs, bulk_runs(args, "run_id", "run_ids"));
   const std::string key = args.text("metric_key");
-  std::int64_t left = std::clamp<std::int64_t>(args.integer("max_results", kHistoryMax), 1, kHistoryMax);
+  std::int64_t left =
+      std::clamp<std::int64_t>(args.integer("max_results", kHistoryMax), 1, kHistoryMax);
   TAKT_RETURN_IF_ERROR(args.done());
   Array metrics;
   for (const std::string& run : runs) {
     if (left <= 0) break;
     TAKT_ASSIGN(const History history, track.history(by, RunId{run}, key, std::nullopt, left));
-    for (const Point& point : history.points) metrics.push_back(mlflow_point(key, RunId{run}, point));
+    for (const Point& point : history.points)
+      metrics.push_back(mlflow_point(key, RunId{run}, point));
     left -= static_cast<std::int64_t>(history.points.size());
   }
   return Response::json(Object{{"metrics", std::move(metrics)}});
 }
 
 /// Sampled by step: each run gives its points within the steps, thinned to max_results.
-Result<Response> get_history_bulk_interval(TrackService& track, access::Policy& policy, Request& request) {
+Result<Response> get_history_bulk_interval(TrackService& track, access::Policy& policy,
+                                           Request& request) {
   constexpr std::int64_t kPerRunMax = 2500;
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "run"));
   TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(request));
@@ -146,16 +162,22 @@ Result<Response> get_history_bulk_interval(TrackService& track, access::Policy& 
   const std::int64_t to = args.integer("end_step", INT64_MAX);
   TAKT_RETURN_IF_ERROR(args.done());
   if (max < 1 || max > kPerRunMax)
-    return fail(Code::kInvalid, "max_results must be between 1 and " + std::to_string(kPerRunMax) + ".", {}, "max_results");
+    return fail(Code::kInvalid,
+                "max_results must be between 1 and " + std::to_string(kPerRunMax) + ".", {},
+                "max_results");
   if (args.has("start_step") != args.has("end_step"))
-    return fail(Code::kInvalid, "If either start step or end step are specified, both must be specified.");
+    return fail(Code::kInvalid,
+                "If either start step or end step are specified, both must be specified.");
   if (from > to)
-    return fail(Code::kInvalid, "end_step must be greater than start_step. Found start_step=" + std::to_string(from) +
-                                    " and end_step=" + std::to_string(to) + ".");
+    return fail(Code::kInvalid, "end_step must be greater than start_step. Found start_step=" +
+                                    std::to_string(from) + " and end_step=" + std::to_string(to) +
+                                    ".");
   Array metrics;
   for (const std::string& run : runs) {
-    TAKT_ASSIGN(History history, track.history(by, RunId{run}, key, std::nullopt, kWholeHistoryMax));
-    std::erase_if(history.points, [&](const Point& point) { return point.step < from || point.step > to; });
+    TAKT_ASSIGN(History history,
+                track.history(by, RunId{run}, key, std::nullopt, kWholeHistoryMax));
+    std::erase_if(history.points,
+                  [&](const Point& point) { return point.step < from || point.step > to; });
     std::ranges::stable_sort(history.points, {}, &Point::step);
     for (const Point& point : thin_points(history.points, static_cast<std::size_t>(max)))
       metrics.push_back(mlflow_point(key, RunId{run}, point));
@@ -166,9 +188,12 @@ Result<Response> get_history_bulk_interval(TrackService& track, access::Policy& 
 }  // namespace
 
 void register_mlflow_searches(net::Router& router, TrackService& t, access::Policy& p) {
-  add_mlflow_route(router, Method::kPost, "runs/search", [&](Request& r) { return search_mlflow_runs(t, p, r); });
-  add_mlflow_route(router, Method::kGet, "metrics/get-history", [&](Request& r) { return get_history(t, p, r); });
-  add_mlflow_route(router, Method::kGet, "metrics/get-history-bulk", [&](Request& r) { return get_history_bulk(t, p, r); });
+  add_mlflow_route(router, Method::kPost, "runs/search",
+                   [&](Request& r) { return search_mlflow_runs(t, p, r); });
+  add_mlflow_route(router, Method::kGet, "metrics/get-history",
+                   [&](Request& r) { return get_history(t, p, r); });
+  add_mlflow_route(router, Method::kGet, "metrics/get-history-bulk",
+                   [&](Request& r) { return get_history_bulk(t, p, r); });
   add_mlflow_route(router, Method::kGet, "metrics/get-history-bulk-interval",
                    [&](Request& r) { return get_history_bulk_interval(t, p, r); });
 }

@@ -15,7 +15,9 @@ constexpr std::size_t kShownMax = 12;
 
 std::string lower_word(std::string_view name) {
   std::string lower(name);
-  std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
   return lower;
 }
 
@@ -45,24 +47,31 @@ Result<spine::Explanation> RunExplainer::explain(const ProjectId& project, const
   explanation.ref = ref_of(run.id);
   explanation.state = run.is_deleted ? "deleted" : lower_word(run_status_name(run.status));
   explanation.title = "run " + run.name + " (" + explanation.state + ")";
-  std::string first = "by " + run.user.value + " in experiment " + run.experiment_name + ", started " + format_time(run.start_ms);
+  std::string first = "by " + run.user.value + " in experiment " + run.experiment_name +
+                      ", started " + format_time(run.start_ms);
   if (run.end_ms >= 0) first += ", took " + format_duration_ms(run.end_ms - run.start_ms);
   explanation.lines.push_back(std::move(first));
   if (!run.metrics.empty())
-    explanation.lines.push_back("metrics: " + joined(run.metrics, [](const Point& point) { return number_word(point.value); }));
+    explanation.lines.push_back("metrics: " + joined(run.metrics, [](const Point& point) {
+                                  return number_word(point.value);
+                                }));
   if (!run.params.empty())
-    explanation.lines.push_back("params: " + joined(run.params, [](const std::string& value) { return value; }));
+    explanation.lines.push_back("params: " +
+                                joined(run.params, [](const std::string& value) { return value; }));
   if (!links.job.empty()) {
     explanation.lines.push_back("logged by " + links.job);
     if (run.status == RunStatus::kFailed) explanation.next.push_back("takt why " + links.job);
   }
   if (links.artifact_files > 0)
-    explanation.lines.push_back(std::to_string(links.artifact_files) + (links.artifact_files == 1 ? " artifact, " : " artifacts, ") +
+    explanation.lines.push_back(std::to_string(links.artifact_files) +
+                                (links.artifact_files == 1 ? " artifact, " : " artifacts, ") +
                                 format_bytes(links.artifact_bytes));
   Object metrics, params;
   for (const auto& [key, point] : run.metrics) metrics[key] = mlflow_number(point.value);
   for (const auto& [key, value] : run.params) params[key] = value;
-  Object facts{{"experiment", run.experiment_name}, {"metrics", std::move(metrics)}, {"params", std::move(params)}};
+  Object facts{{"experiment", run.experiment_name},
+               {"metrics", std::move(metrics)},
+               {"params", std::move(params)}};
   if (const std::string seed = word_of(run.tags, "takt.seed"); !seed.empty()) facts["seed"] = seed;
   if (!links.code.empty()) facts["code"] = links.code;
   if (!links.environment.empty()) facts["environment"] = links.environment;

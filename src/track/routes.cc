@@ -25,7 +25,9 @@ Value json_of(const Words& words) {
 }
 
 Value json_of(const Point& point) {
-  return Object{{"value", mlflow_number(point.value)}, {"step", point.step}, {"at", format_time(point.timestamp_ms)}};
+  return Object{{"value", mlflow_number(point.value)},
+                {"step", point.step},
+                {"at", format_time(point.timestamp_ms)}};
 }
 
 std::string lower_status(RunStatus status) {
@@ -36,7 +38,8 @@ std::string lower_status(RunStatus status) {
 
 std::string ref_of_tag(const Run& run, std::string_view tag, std::string_view kind) {
   const std::string value = word_of(run.tags, tag);
-  return value.empty() || value.find('/') != std::string::npos ? value : std::string(kind) + "/" + value;
+  return value.empty() || value.find('/') != std::string::npos ? value
+                                                               : std::string(kind) + "/" + value;
 }
 
 Object json_of(const Run& run) {
@@ -58,8 +61,10 @@ Object json_of(const Run& run) {
     object["ended_at"] = format_time(run.end_ms);
     object["duration_ms"] = run.end_ms - run.start_ms;
   }
-  if (std::string job = ref_of_tag(run, kJobTag, "job"); !job.empty()) object["job"] = std::move(job);
-  if (std::string parent = ref_of_tag(run, kParentRunTag, "run"); !parent.empty()) object["parent"] = std::move(parent);
+  if (std::string job = ref_of_tag(run, kJobTag, "job"); !job.empty())
+    object["job"] = std::move(job);
+  if (std::string parent = ref_of_tag(run, kParentRunTag, "run"); !parent.empty())
+    object["parent"] = std::move(parent);
   return object;
 }
 
@@ -75,7 +80,9 @@ Result<Response> run_detail(TrackService& track, const access::CanRead& by, cons
   Object object = json_of(run);
   Array children, inputs;
   for (const RunId& child : links.children) children.push_back(ref_of(child).text());
-  Object joined{{"datasets", texts_of_refs(links.datasets)}, {"models", texts_of_refs(links.models)}, {"children", std::move(children)}};
+  Object joined{{"datasets", texts_of_refs(links.datasets)},
+                {"models", texts_of_refs(links.models)},
+                {"children", std::move(children)}};
   if (!links.job.empty()) joined["job"] = links.job;
   if (!links.code.empty()) joined["code"] = links.code;
   if (!links.environment.empty()) joined["environment"] = links.environment;
@@ -118,7 +125,8 @@ Result<RunView> view_param(const Request& request) {
   if (view.empty() || view == "active") return RunView::kActive;
   if (view == "deleted") return RunView::kDeleted;
   if (view == "all") return RunView::kAll;
-  return fail(Code::kInvalid, "view is '" + std::string(view) + "'", "use active, deleted or all", "view");
+  return fail(Code::kInvalid, "view is '" + std::string(view) + "'", "use active, deleted or all",
+              "view");
 }
 
 /// `columns=metrics.acc,params.lr`
@@ -134,14 +142,20 @@ Result<RunColumns> columns_param(const Request& request) {
       const std::size_t dot = column.find('.');
       const std::string kind = column.substr(0, dot);
       const std::string key = dot == std::string::npos ? "" : column.substr(dot + 1);
-      if (kind == "metrics" && !key.empty()) columns.metrics.insert(key);
-      else if (kind == "params" && !key.empty()) columns.params.insert(key);
-      else if (kind == "tags" && !key.empty()) columns.tags.insert(key);
-      else return fail(Code::kInvalid, "'" + column + "' is no column", "write params.KEY, metrics.KEY or tags.KEY", "columns");
+      if (kind == "metrics" && !key.empty())
+        columns.metrics.insert(key);
+      else if (kind == "params" && !key.empty())
+        columns.params.insert(key);
+      else if (kind == "tags" && !key.empty())
+        columns.tags.insert(key);
+      else
+        return fail(Code::kInvalid, "'" + column + "' is no column",
+                    "write params.KEY, metrics.KEY or tags.KEY", "columns");
     }
   }
   // What links a run is always sent.
-  if (columns.is_restricted) columns.tags.insert({std::string(kJobTag), std::string(kParentRunTag)});
+  if (columns.is_restricted)
+    columns.tags.insert({std::string(kJobTag), std::string(kParentRunTag)});
   return columns;
 }
 
@@ -157,7 +171,8 @@ Result<Response> list_experiments(TrackService& track, access::Policy& policy, R
     const auto found = counts.find(experiment.id.value);
     return found == counts.end() ? 0 : found->second.last_run_ms;
   };
-  std::ranges::stable_sort(experiments, [&](const auto& a, const auto& b) { return last_run(a) > last_run(b); });
+  std::ranges::stable_sort(experiments,
+                           [&](const auto& a, const auto& b) { return last_run(a) > last_run(b); });
   Array items;
   for (const Experiment& experiment : experiments) items.push_back(json_of(experiment, counts));
   return Response::json(Object{{"items", std::move(items)}});
@@ -176,7 +191,8 @@ Result<Response> list_runs(TrackService& track, access::Policy& policy, Request&
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "run"));
   RunSearch search;
   TAKT_ASSIGN(search.view, view_param(request));
-  TAKT_ASSIGN(search.limit, request.query_integer("page_size", limits::kPageSizeDefault, 1, limits::kPageSizeMax));
+  TAKT_ASSIGN(search.limit, request.query_integer("page_size", limits::kPageSizeDefault, 1,
+                                                  limits::kPageSizeMax));
   search.page_token = request.query_param("page_token");
   TAKT_ASSIGN(search.experiments, track.experiment_ids(by, request.query_params("experiment")));
   TAKT_ASSIGN(search.filter, parse_filter(request.query_param("filter"), run_filter_rules()));
@@ -200,7 +216,10 @@ Result<Response> list_columns(TrackService& track, access::Policy& policy, Reque
     if (const auto found = counts.find(id); found != counts.end()) runs += found->second.runs;
   Array items;
   for (const RunColumn& column : columns)
-    items.push_back(Object{{"name", column.kind + "s." + column.key}, {"kind", column.kind}, {"key", column.key}, {"runs", column.runs}});
+    items.push_back(Object{{"name", column.kind + "s." + column.key},
+                           {"kind", column.kind},
+                           {"key", column.key},
+                           {"runs", column.runs}});
   return Response::json(Object{{"runs", runs}, {"items", std::move(items)}});
 }
 
@@ -210,7 +229,8 @@ Result<Response> metric_history(TrackService& track, access::Policy& policy, Req
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "run/" + id.value));
   TAKT_ASSIGN(const std::int64_t max, request.query_integer("max_points", 2000, 3, 25'000));
   TAKT_ASSIGN(History history, track.history(by, id, key, std::nullopt, kPointsMax));
-  if (history.total == 0) return fail(Code::kNotFound, "run " + id.value + " has no metric '" + key + "'");
+  if (history.total == 0)
+    return fail(Code::kNotFound, "run " + id.value + " has no metric '" + key + "'");
   std::ranges::stable_sort(history.points, {}, &Point::step);
   const auto thinned = thin_points(history.points, static_cast<std::size_t>(max));
   Array points;
@@ -230,7 +250,9 @@ Result<Response> list_artifacts(TrackServices services, access::Policy& policy, 
   TAKT_ASSIGN(const auto files, services.artifacts.list_in(by, {root_of_run(id), {}, folder}));
   Array items;
   for (const ArtifactItem& file : files) {
-    Object item{{"path", folder.empty() ? file.name : folder + "/" + file.name}, {"name", file.name}, {"is_folder", file.is_folder}};
+    Object item{{"path", folder.empty() ? file.name : folder + "/" + file.name},
+                {"name", file.name},
+                {"is_folder", file.is_folder}};
     if (!file.is_folder) {
       item["size_bytes"] = file.size;
       item["digest"] = file.digest.value;
@@ -245,7 +267,8 @@ Result<Response> get_artifact(TrackServices services, access::Policy& policy, Re
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "run/" + id.value));
   const std::string& path = request.path_param("path");
   TAKT_RETURN_IF_ERROR(check_artifact_path(path));
-  TAKT_ASSIGN(const content::Entry file, services.artifacts.find_in(by, {root_of_run(id), {}, path}));
+  TAKT_ASSIGN(const content::Entry file,
+              services.artifacts.find_in(by, {root_of_run(id), {}, path}));
   return download(services.artifacts.blobs(), by.project(), file);
 }
 
@@ -263,10 +286,13 @@ Result<Response> set_run_tag_route(TrackService& track, access::Policy& policy, 
 void register_own_routes(net::Router& router, TrackServices s, access::Policy& p) {
   TrackService& t = s.track;
   const std::string one = "/api/v1/runs/{run}";
-  router.add(Method::kGet, "/api/v1/experiments", [&t, &p](Request& r) { return list_experiments(t, p, r); });
-  router.add(Method::kGet, "/api/v1/experiments/{experiment}", [&t, &p](Request& r) { return get_experiment(t, p, r); });
+  router.add(Method::kGet, "/api/v1/experiments",
+             [&t, &p](Request& r) { return list_experiments(t, p, r); });
+  router.add(Method::kGet, "/api/v1/experiments/{experiment}",
+             [&t, &p](Request& r) { return get_experiment(t, p, r); });
   router.add(Method::kGet, "/api/v1/runs", [&t, &p](Request& r) { return list_runs(t, p, r); });
-  router.add(Method::kGet, "/api/v1/run-columns", [&t, &p](Request& r) { return list_columns(t, p, r); });
+  router.add(Method::kGet, "/api/v1/run-columns",
+             [&t, &p](Request& r) { return list_columns(t, p, r); });
   router.add(Method::kGet, one, [&t, &p](Request& r) -> Result<Response> {
     const RunId id{r.path_param("run")};
     TAKT_ASSIGN(const auto by, p.check<Right::kRead>(r.caller, "run/" + id.value));
@@ -285,16 +311,20 @@ void register_own_routes(net::Router& router, TrackServices s, access::Policy& p
     TAKT_ASSIGN(const auto can_read, p.check<Right::kRead>(r.caller, "run/" + id.value));
     return run_detail(t, can_read, id);
   });
-  router.add(Method::kPut, one + "/tags/{key...}", [&t, &p](Request& r) { return set_run_tag_route(t, p, r); });
+  router.add(Method::kPut, one + "/tags/{key...}",
+             [&t, &p](Request& r) { return set_run_tag_route(t, p, r); });
   router.add(Method::kDelete, one + "/tags/{key...}", [&t, &p](Request& r) -> Result<Response> {
     const RunId id{r.path_param("run")};
     TAKT_ASSIGN(const auto by, p.check<Right::kWrite>(r.caller, "run/" + id.value));
     TAKT_RETURN_IF_ERROR(t.delete_tag(by, id, r.path_param("key")));
     return Response::empty();
   });
-  router.add(Method::kGet, one + "/metrics/{key...}", [&t, &p](Request& r) { return metric_history(t, p, r); });
-  router.add(Method::kGet, one + "/artifacts", [s, &p](Request& r) { return list_artifacts(s, p, r); });
-  router.add(Method::kGet, one + "/content/{path...}", [s, &p](Request& r) { return get_artifact(s, p, r); });
+  router.add(Method::kGet, one + "/metrics/{key...}",
+             [&t, &p](Request& r) { return metric_history(t, p, r); });
+  router.add(Method::kGet, one + "/artifacts",
+             [s, &p](Request& r) { return list_artifacts(s, p, r); });
+  router.add(Method::kGet, one + "/content/{path...}",
+             [s, &p](Request& r) { return get_artifact(s, p, r); });
 }
 
 }  // namespace

@@ -9,11 +9,14 @@
 namespace takt::track {
 namespace {
 
-constexpr std::array<std::string_view, 5> kRunStatusNames{"RUNNING", "SCHEDULED", "FINISHED", "FAILED", "KILLED"};
+constexpr std::array<std::string_view, 5> kRunStatusNames{"RUNNING", "SCHEDULED", "FINISHED",
+                                                          "FAILED", "KILLED"};
 
 }  // namespace
 
-std::string_view run_status_name(RunStatus status) { return kRunStatusNames[static_cast<std::size_t>(status)]; }
+std::string_view run_status_name(RunStatus status) {
+  return kRunStatusNames[static_cast<std::size_t>(status)];
+}
 
 Result<RunStatus> parse_run_status(std::string_view name) {
   const auto found = std::ranges::find(kRunStatusNames, name);
@@ -24,7 +27,8 @@ Result<RunStatus> parse_run_status(std::string_view name) {
 }
 
 bool is_logged_model_id(std::string_view text) {
-  return text.size() == 34 && text.starts_with("m-") && std::ranges::all_of(text.substr(2), [](char c) {
+  return text.size() == 34 && text.starts_with("m-") &&
+         std::ranges::all_of(text.substr(2), [](char c) {
            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
          });
 }

@@ -55,15 +55,24 @@ struct SortKey {
 
 std::string_view compare_sql(Compare compare) {
   switch (compare) {
-    case Compare::kEqual: return " = ";
-    case Compare::kNotEqual: return " <> ";
-    case Compare::kLess: return " < ";
-    case Compare::kLessEqual: return " <= ";
-    case Compare::kGreater: return " > ";
-    case Compare::kGreaterEqual: return " >= ";
-    case Compare::kIn: return " IN ";
-    case Compare::kNotIn: return " NOT IN ";
-    default: return " LIKE ";
+    case Compare::kEqual:
+      return " = ";
+    case Compare::kNotEqual:
+      return " <> ";
+    case Compare::kLess:
+      return " < ";
+    case Compare::kLessEqual:
+      return " <= ";
+    case Compare::kGreater:
+      return " > ";
+    case Compare::kGreaterEqual:
+      return " >= ";
+    case Compare::kIn:
+      return " IN ";
+    case Compare::kNotIn:
+      return " NOT IN ";
+    default:
+      return " LIKE ";
   }
 }
 
@@ -115,7 +124,10 @@ void add_metric_clause(Statement& out, const Clause& clause) {
 void add_word_clause(Statement& out, const Clause& clause) {
   const std::string_view table = clause.entity == Entity::kParam ? "run_params" : "run_tags";
   if (clause.compare == Compare::kIsNull) out.add("NOT ");
-  out.add("EXISTS (SELECT 1 FROM ").add(table).add(" w WHERE w.run = r.id AND w.key = ").bind(clause.key);
+  out.add("EXISTS (SELECT 1 FROM ")
+      .add(table)
+      .add(" w WHERE w.run = r.id AND w.key = ")
+      .bind(clause.key);
   if (clause.compare != Compare::kIsNull && clause.compare != Compare::kIsNotNull) {
     out.add(" AND ");
     add_text_compare(out, "w.value", clause);
@@ -142,7 +154,11 @@ void add_clause(Statement& out, const Clause& clause) {
       return add_word_clause(out, clause);
     case Entity::kDataset:
       out.add("EXISTS (SELECT 1 FROM run_inputs i WHERE i.run = r.id AND ");
-      add_text_compare(out, clause.key == "name" ? "i.name" : clause.key == "digest" ? "i.digest" : "i.context", clause);
+      add_text_compare(out,
+                       clause.key == "name"     ? "i.name"
+                       : clause.key == "digest" ? "i.digest"
+                                                : "i.context",
+                       clause);
       out.add(")");
       return;
     case Entity::kAttribute:
@@ -157,23 +173,34 @@ void add_order_join(Statement& out, const OrderTerm& term, std::size_t index) {
   if (term.entity == Entity::kAttribute) return;
   const std::string alias = order_alias(index);
   out.add(" LEFT JOIN ");
-  out.add(term.entity == Entity::kMetric ? "metric_latest" : term.entity == Entity::kParam ? "run_params" : "run_tags");
-  out.add(" ").add(alias).add(" ON ").add(alias).add(".run = r.id AND ").add(alias).add(".key = ").bind(term.key);
+  out.add(term.entity == Entity::kMetric  ? "metric_latest"
+          : term.entity == Entity::kParam ? "run_params"
+                                          : "run_tags");
+  out.add(" ")
+      .add(alias)
+      .add(" ON ")
+      .add(alias)
+      .add(".run = r.id AND ")
+      .add(alias)
+      .add(".key = ")
+      .bind(term.key);
 }
 
 /// A rank (value, not a number, absent), which is always ascending, then the value.
 void add_sort_keys(std::vector<SortKey>& keys, const OrderTerm& term, std::size_t index) {
   if (term.entity == Entity::kAttribute) {
-    if (term.key == "end_time") keys.push_back({"CASE WHEN r.end_ms < 0 THEN 2 ELSE 0 END", KeyKind::kWhole, false});
+    if (term.key == "end_time")
+      keys.push_back({"CASE WHEN r.end_ms < 0 THEN 2 ELSE 0 END", KeyKind::kWhole, false});
     const bool is_time = term.key == "end_time" || term.key == "start_time";
-    keys.push_back({std::string(attribute_column(term.key)), is_time ? KeyKind::kWhole : KeyKind::kText,
-                    term.is_descending});
+    keys.push_back({std::string(attribute_column(term.key)),
+                    is_time ? KeyKind::kWhole : KeyKind::kText, term.is_descending});
     return;
   }
   const std::string alias = order_alias(index);
   const std::string absent = "CASE WHEN " + alias + ".run IS NULL THEN 2 ";
   if (term.entity == Entity::kMetric) {
-    keys.push_back({absent + "WHEN " + alias + ".is_nan = 1 THEN 1 ELSE 0 END", KeyKind::kWhole, false});
+    keys.push_back(
+        {absent + "WHEN " + alias + ".is_nan = 1 THEN 1 ELSE 0 END", KeyKind::kWhole, false});
     keys.push_back({"COALESCE(" + alias + ".value, 0.0)", KeyKind::kReal, term.is_descending});
   } else {
     keys.push_back({absent + "ELSE 0 END", KeyKind::kWhole, false});
@@ -187,19 +214,26 @@ Result<store::Cell> cell_of_place(const SortKey& key, const Value& value) {
   if (key.kind == KeyKind::kReal && value.is_number()) return store::Cell(value.as_number());
   if (key.kind == KeyKind::kReal && value == Value("inf")) return store::Cell(INFINITY);
   if (key.kind == KeyKind::kReal && value == Value("-inf")) return store::Cell(-INFINITY);
-  return fail(Code::kInvalid, "Invalid page token, its place does not fit the order", {}, "page_token");
+  return fail(Code::kInvalid, "Invalid page token, its place does not fit the order", {},
+              "page_token");
 }
 
 Value place_of_row(const store::Row& row, std::size_t first, const std::vector<SortKey>& keys) {
   Array place;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     switch (keys[i].kind) {
-      case KeyKind::kWhole: place.push_back(row.integer(first + i)); break;
-      case KeyKind::kText: place.push_back(row.text(first + i)); break;
+      case KeyKind::kWhole:
+        place.push_back(row.integer(first + i));
+        break;
+      case KeyKind::kText:
+        place.push_back(row.text(first + i));
+        break;
       case KeyKind::kReal: {
         const double value = row.real(first + i);
-        if (std::isinf(value)) place.push_back(value > 0 ? "inf" : "-inf");
-        else place.push_back(value);
+        if (std::isinf(value))
+          place.push_back(value > 0 ? "inf" : "-inf");
+        else
+          place.push_back(value);
       }
     }
   }
@@ -209,7 +243,8 @@ Value place_of_row(const store::Row& row, std::size_t first, const std::vector<S
 /// (k0 > p0) OR (k0 = p0 AND ((k1 > p1) OR …)): the rows after the place.
 Status add_after(Statement& out, const std::vector<SortKey>& keys, const Value& place) {
   if (!place.is_array() || place.as_array().size() != keys.size())
-    return fail(Code::kInvalid, "Invalid page token, its place does not fit the order", {}, "page_token");
+    return fail(Code::kInvalid, "Invalid page token, its place does not fit the order", {},
+                "page_token");
   for (std::size_t i = 0; i < keys.size(); ++i) {
     TAKT_ASSIGN(const store::Cell cell, cell_of_place(keys[i], place.as_array()[i]));
     out.add("(").add(keys[i].sql).add(keys[i].is_descending ? " < " : " > ").bind(cell);
@@ -224,11 +259,14 @@ std::string text_of_search(const RunSearch& search) {
   std::string text = std::to_string(static_cast<int>(search.view));
   for (const auto& id : search.experiments) text += "," + id;
   for (const auto& term : search.order)
-    text += "\n" + std::to_string(static_cast<int>(term.entity)) + (term.is_descending ? "-" : "+") + term.key;
+    text += "\n" + std::to_string(static_cast<int>(term.entity)) +
+            (term.is_descending ? "-" : "+") + term.key;
   for (const auto& clause : search.filter) {
-    text += "\n" + std::to_string(static_cast<int>(clause.entity)) + "," + std::to_string(static_cast<int>(clause.compare)) + "," + clause.key;
+    text += "\n" + std::to_string(static_cast<int>(clause.entity)) + "," +
+            std::to_string(static_cast<int>(clause.compare)) + "," + clause.key;
     if (const auto* word = std::get_if<std::string>(&clause.value)) text += "\n'" + *word;
-    if (const auto* number = std::get_if<double>(&clause.value)) text += "\n#" + dump_json(Value(*number));
+    if (const auto* number = std::get_if<double>(&clause.value))
+      text += "\n#" + dump_json(Value(*number));
     if (const auto* list = std::get_if<std::vector<std::string>>(&clause.value))
       for (const auto& word : *list) text += "\n(" + word;
   }
@@ -247,17 +285,20 @@ std::vector<std::string> ids_of(const std::vector<Run>& runs, std::size_t from, 
 using RunIndex = std::map<std::string_view, Run*>;
 
 /// Calls `load` with the ids of up to 500 runs at a time.
-Status in_chunks(std::vector<Run>& runs,
-                 const std::function<Status(const std::vector<std::string>&, const RunIndex&)>& load) {
+Status in_chunks(
+    std::vector<Run>& runs,
+    const std::function<Status(const std::vector<std::string>&, const RunIndex&)>& load) {
   RunIndex index;
   for (Run& run : runs) index[run.id.value] = &run;
   for (std::size_t from = 0; from < runs.size(); from += kRunsPerQuery)
-    TAKT_RETURN_IF_ERROR(load(ids_of(runs, from, std::min(runs.size(), from + kRunsPerQuery)), index));
+    TAKT_RETURN_IF_ERROR(
+        load(ids_of(runs, from, std::min(runs.size(), from + kRunsPerQuery)), index));
   return {};
 }
 
 /// Rows of one of the three tables by run, only the keys asked for when there are some.
-Result<store::Rows> rows_of_runs(store::Reader& reader, std::string_view select, const std::vector<std::string>& ids,
+Result<store::Rows> rows_of_runs(store::Reader& reader, std::string_view select,
+                                 const std::vector<std::string>& ids,
                                  const std::set<std::string>& keys) {
   Statement statement;
   statement.add(select).add(" WHERE run IN ").bind_list(ids);
@@ -267,12 +308,15 @@ Result<store::Rows> rows_of_runs(store::Reader& reader, std::string_view select,
 
 }  // namespace
 
-Result<RunPage> search_runs(store::Reader& reader, const ProjectId& project, const RunSearch& search) {
+Result<RunPage> search_runs(store::Reader& reader, const ProjectId& project,
+                            const RunSearch& search) {
   RunPage page;
   if (search.experiments.empty()) return page;
   std::vector<SortKey> keys;
   for (std::size_t i = 0; i < search.order.size(); ++i) add_sort_keys(keys, search.order[i], i);
-  if (std::ranges::none_of(search.order, [](const OrderTerm& term) { return term.entity == Entity::kAttribute && term.key == "start_time"; }))
+  if (std::ranges::none_of(search.order, [](const OrderTerm& term) {
+        return term.entity == Entity::kAttribute && term.key == "start_time";
+      }))
     keys.push_back({"r.start_ms", KeyKind::kWhole, true});
   keys.push_back({"r.id", KeyKind::kText, false});
   // The sort keys are selected too, for the page token.
@@ -282,13 +326,15 @@ Result<RunPage> search_runs(store::Reader& reader, const ProjectId& project, con
   statement.add(sql::kSelectRuns.substr(0, from));
   for (const SortKey& key : keys) statement.add(", ").add(key.sql);
   statement.add(" ").add(sql::kSelectRuns.substr(from));
-  for (std::size_t i = 0; i < search.order.size(); ++i) add_order_join(statement, search.order[i], i);
+  for (std::size_t i = 0; i < search.order.size(); ++i)
+    add_order_join(statement, search.order[i], i);
   statement.add(" WHERE r.project = ").bind(project.value).add(" AND r.experiment IN (");
   for (std::size_t i = 0; i < search.experiments.size(); ++i)
     statement.add(i > 0 ? ", " : "").bind(experiment_number(ExperimentId{search.experiments[i]}));
   statement.add(")");
   if (search.view != RunView::kAll)
-    statement.add(" AND r.is_deleted = ").bind(std::int64_t{search.view == RunView::kDeleted ? 1 : 0});
+    statement.add(" AND r.is_deleted = ")
+        .bind(std::int64_t{search.view == RunView::kDeleted ? 1 : 0});
   for (const Clause& clause : search.filter) {
     statement.add(" AND ");
     add_clause(statement, clause);
@@ -310,13 +356,16 @@ Result<RunPage> search_runs(store::Reader& reader, const ProjectId& project, con
     page.runs.push_back(std::move(run));
   }
   if (rows.size() > count && count > 0)
-    page.next_page_token = make_page_token(identity, place_of_row(rows[count - 1], kRunColumns, keys));
+    page.next_page_token =
+        make_page_token(identity, place_of_row(rows[count - 1], kRunColumns, keys));
   return page;
 }
 
 Status load_run_data(store::Reader& reader, std::vector<Run>& runs, const RunColumns& columns) {
   return in_chunks(runs, [&](const std::vector<std::string>& ids, const RunIndex& index) -> Status {
-    const auto wanted = [&](const std::set<std::string>& keys) { return !columns.is_restricted || !keys.empty(); };
+    const auto wanted = [&](const std::set<std::string>& keys) {
+      return !columns.is_restricted || !keys.empty();
+    };
     if (wanted(columns.params)) {
       TAKT_ASSIGN(const auto rows, rows_of_runs(reader, sql::kSelectParams, ids, columns.params));
       for (const auto& row : rows) index.at(row.text(0))->params[row.text(1)] = row.text(2);
@@ -326,9 +375,7 @@ Status load_run_data(store::Reader& reader, std::vector<Run>& runs, const RunCol
       for (const auto& row : rows) index.at(row.text(0))->tags[row.text(1)] = row.text(2);
     }
     if (wanted(columns.metrics)) {
-      TAKT_ASSIGN(const auto rows,
-                  rows_of_runs(reader, sql::kSelectLatest, ids,
-                               columns.metrics));
+      TAKT_ASSIGN(const auto rows, rows_of_runs(reader, sql::kSelectLatest, ids, columns.metrics));
       for (const auto& row : rows)
         index.at(row.text(0))->metrics[row.text(1)] = {row.integer(2), row.integer(3),
                                                        value_from(row.integer(4), row.real(5))};
@@ -339,19 +386,20 @@ Status load_run_data(store::Reader& reader, std::vector<Run>& runs, const RunCol
 
 Status load_run_inputs(store::Reader& reader, std::vector<Run>& runs) {
   return in_chunks(runs, [&](const std::vector<std::string>& ids, const RunIndex& index) -> Status {
-    TAKT_ASSIGN(const auto inputs,
-                rows_of_runs(reader, sql::kSelectInputs,
-                             ids, {}));
+    TAKT_ASSIGN(const auto inputs, rows_of_runs(reader, sql::kSelectInputs, ids, {}));
     for (const auto& row : inputs) {
-      RunInput input{row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), row.text(6), {}};
+      RunInput input{row.text(1), row.text(2), row.text(3), row.text(4),
+                     row.text(5), row.text(6), {}};
       TAKT_ASSIGN(const Value tags, parse_json(row.text(7)));
-      for (const auto& [key, value] : tags.as_object()) input.tags[key] = value.is_string() ? value.as_string() : "";
+      for (const auto& [key, value] : tags.as_object())
+        input.tags[key] = value.is_string() ? value.as_string() : "";
       index.at(row.text(0))->inputs.push_back(std::move(input));
     }
     TAKT_ASSIGN(const auto models, rows_of_runs(reader, sql::kSelectRunModels, ids, {}));
     for (const auto& row : models) {
       Run& run = *index.at(row.text(0));
-      (row.text(1) == "out" ? run.model_outputs : run.model_inputs).push_back({row.text(2), row.integer(3)});
+      (row.text(1) == "out" ? run.model_outputs : run.model_inputs)
+          .push_back({row.text(2), row.integer(3)});
     }
     return {};
   });
@@ -362,7 +410,9 @@ Result<std::vector<RunColumn>> list_run_columns(store::Reader& reader, const Pro
   std::vector<RunColumn> columns;
   if (experiments.empty()) return columns;
   constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
-      {"metric", sql::kCountMetricKeys}, {"param", sql::kCountParamKeys}, {"tag", sql::kCountTagKeys}};
+      {"metric", sql::kCountMetricKeys},
+      {"param", sql::kCountParamKeys},
+      {"tag", sql::kCountTagKeys}};
   for (const auto& [kind, select] : kKinds) {
     const std::size_t group = select.find("GROUP BY");
     Statement statement;
@@ -373,7 +423,8 @@ Result<std::vector<RunColumn>> list_run_columns(store::Reader& reader, const Pro
     statement.add(") ").add(select.substr(group)).add(" ORDER BY t.key LIMIT ");
     statement.bind(kColumnsMax - static_cast<std::int64_t>(columns.size()));
     TAKT_ASSIGN(const auto rows, statement.run(reader));
-    for (const auto& row : rows) columns.push_back({std::string(kind), row.text(0), row.integer(1)});
+    for (const auto& row : rows)
+      columns.push_back({std::string(kind), row.text(0), row.integer(1)});
   }
   return columns;
 }

@@ -34,7 +34,8 @@ struct RunPage {
 };
 
 /// Runs with their row only: load_run_data fills them. kInvalid for a token of another search.
-Result<RunPage> search_runs(store::Reader& reader, const ProjectId& project, const RunSearch& search);
+Result<RunPage> search_runs(store::Reader& reader, const ProjectId& project,
+                            const RunSearch& search);
 
 /// Params, tags and latest metrics of these runs.
 Status load_run_data(store::Reader& reader, std::vector<Run>& runs, const RunColumns& columns);

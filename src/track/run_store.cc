@@ -38,20 +38,22 @@ Result<bool> insert_run_row(store::Tx& tx, const ProjectId& project, const Run& 
                             std::string_view idempotency_key) {
   TAKT_ASSIGN(const auto changed,
               tx.exec(sql::kInsertRun,
-                      {run.id.value, project.value, experiment_number(run.experiment), run.name, run.user.value,
-                       std::string(run_status_name(run.status)), run.start_ms, run.artifact_uri,
-                       std::string(idempotency_key), tx.now_ms()}));
+                      {run.id.value, project.value, experiment_number(run.experiment), run.name,
+                       run.user.value, std::string(run_status_name(run.status)), run.start_ms,
+                       run.artifact_uri, std::string(idempotency_key), tx.now_ms()}));
   return changed > 0;
 }
 
-Result<std::optional<Run>> find_run_row(store::Reader& reader, const ProjectId& project, const RunId& id) {
+Result<std::optional<Run>> find_run_row(store::Reader& reader, const ProjectId& project,
+                                        const RunId& id) {
   TAKT_ASSIGN(const auto row, reader.find(sql::kFindRun, {project.value, id.value}));
   if (!row) return std::nullopt;
   TAKT_ASSIGN(Run run, run_from_row(*row));
   return run;
 }
 
-Result<std::optional<Run>> find_run(store::Reader& reader, const ProjectId& project, const RunId& id) {
+Result<std::optional<Run>> find_run(store::Reader& reader, const ProjectId& project,
+                                    const RunId& id) {
   TAKT_ASSIGN(auto run, find_run_row(reader, project, id));
   if (!run) return std::nullopt;
   std::vector<Run> runs{std::move(*run)};
@@ -60,30 +62,34 @@ Result<std::optional<Run>> find_run(store::Reader& reader, const ProjectId& proj
   return std::move(runs.front());
 }
 
-Result<std::optional<RunId>> find_run_by_idempotency_key(store::Reader& reader, const ProjectId& project,
+Result<std::optional<RunId>> find_run_by_idempotency_key(store::Reader& reader,
+                                                         const ProjectId& project,
                                                          std::string_view key) {
-  TAKT_ASSIGN(const auto row, reader.find(sql::kFindRunByIdempotencyKey, {project.value, std::string(key)}));
+  TAKT_ASSIGN(const auto row,
+              reader.find(sql::kFindRunByIdempotencyKey, {project.value, std::string(key)}));
   if (!row) return std::nullopt;
   return RunId{row->text(0)};
 }
 
 Result<std::vector<RunId>> runs_by_tag(store::Reader& reader, const ProjectId& project,
                                        std::string_view key, std::string_view value) {
-  TAKT_ASSIGN(const auto rows, reader.query(sql::kRunsByTag,
-                                            {project.value, std::string(key), std::string(value)}));
+  TAKT_ASSIGN(const auto rows,
+              reader.query(sql::kRunsByTag, {project.value, std::string(key), std::string(value)}));
   std::vector<RunId> runs;
   for (const auto& row : rows) runs.push_back(RunId{row.text(0)});
   return runs;
 }
 
 Status store_run_row(store::Tx& tx, const ProjectId& project, const Run& run) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kUpdateRun, {project.value, run.id.value, run.name,
-                                                 std::string(run_status_name(run.status)), run.end_ms}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kUpdateRun, {project.value, run.id.value, run.name,
+                                std::string(run_status_name(run.status)), run.end_ms}));
   return {};
 }
 
 Status mark_run(store::Tx& tx, const ProjectId& project, const RunId& id, bool is_deleted) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kMarkRun, {project.value, id.value, std::int64_t{is_deleted ? 1 : 0}}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kMarkRun, {project.value, id.value, std::int64_t{is_deleted ? 1 : 0}}));
   return {};
 }
 
@@ -107,22 +113,25 @@ Result<bool> remove_tag(store::Tx& tx, const RunId& id, std::string_view key) {
   return changed > 0;
 }
 
-Result<std::optional<std::string>> find_tag(store::Reader& reader, const RunId& id, std::string_view key) {
+Result<std::optional<std::string>> find_tag(store::Reader& reader, const RunId& id,
+                                            std::string_view key) {
   TAKT_ASSIGN(const auto row, reader.find(sql::kFindTag, {id.value, std::string(key)}));
   if (!row) return std::nullopt;
   return row->text(0);
 }
 
 Status store_input(store::Tx& tx, const RunId& id, const RunInput& input) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kInsertInput,
-                               {id.value, input.name, input.digest, input.source_type, input.source, input.schema,
-                                input.profile, word_of(input.tags, kDatasetContextTag), json_of_words(input.tags)}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kInsertInput,
+              {id.value, input.name, input.digest, input.source_type, input.source, input.schema,
+               input.profile, word_of(input.tags, kDatasetContextTag), json_of_words(input.tags)}));
   return {};
 }
 
 Status store_run_model(store::Tx& tx, const RunId& id, bool is_output, const ModelLink& link) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kInsertRunModel,
-                               {id.value, std::string(is_output ? "out" : "in"), link.model, link.step}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kInsertRunModel,
+              {id.value, std::string(is_output ? "out" : "in"), link.model, link.step}));
   return {};
 }
 

@@ -15,10 +15,13 @@ namespace takt::track {
 Result<bool> insert_run_row(store::Tx& tx, const ProjectId& project, const Run& run,
                             std::string_view idempotency_key);
 /// Without params, tags, metrics and inputs.
-Result<std::optional<Run>> find_run_row(store::Reader& reader, const ProjectId& project, const RunId& id);
+Result<std::optional<Run>> find_run_row(store::Reader& reader, const ProjectId& project,
+                                        const RunId& id);
 /// With all of it.
-Result<std::optional<Run>> find_run(store::Reader& reader, const ProjectId& project, const RunId& id);
-Result<std::optional<RunId>> find_run_by_idempotency_key(store::Reader& reader, const ProjectId& project,
+Result<std::optional<Run>> find_run(store::Reader& reader, const ProjectId& project,
+                                    const RunId& id);
+Result<std::optional<RunId>> find_run_by_idempotency_key(store::Reader& reader,
+                                                         const ProjectId& project,
                                                          std::string_view key);
 /// Oldest first, at most 100. Quick for takt.job and mlflow.parentRunId only.
 Result<std::vector<RunId>> runs_by_tag(store::Reader& reader, const ProjectId& project,
@@ -33,11 +36,14 @@ Result<std::optional<std::string>> store_param(store::Tx& tx, const RunId& id, s
                                                std::string_view value);
 Status store_tag(store::Tx& tx, const RunId& id, std::string_view key, std::string_view value);
 Result<bool> remove_tag(store::Tx& tx, const RunId& id, std::string_view key);
-Result<std::optional<std::string>> find_tag(store::Reader& reader, const RunId& id, std::string_view key);
+Result<std::optional<std::string>> find_tag(store::Reader& reader, const RunId& id,
+                                            std::string_view key);
 Status store_input(store::Tx& tx, const RunId& id, const RunInput& input);
 Status store_run_model(store::Tx& tx, const RunId& id, bool is_output, const ModelLink& link);
 
-struct RunCounts { std::int64_t runs = 0, running = 0, since = 0, failed_since = 0; };
+struct RunCounts {
+  std::int64_t runs = 0, running = 0, since = 0, failed_since = 0;
+};
 Result<RunCounts> count_runs(store::Reader& reader, const ProjectId& project, UnixMs since_ms);
 /// Newest first, at most 20.
 Result<std::vector<RunId>> running_runs(store::Reader& reader, const ProjectId& project);

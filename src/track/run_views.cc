@@ -22,8 +22,8 @@ std::string ref_from_tag(const Run& run, std::string_view tag, std::string_view 
 
 }  // namespace
 
-Result<RunPage> TrackService::search(const access::CanRead& by, const RunSearch& search, const RunColumns& columns,
-                                     bool with_inputs) {
+Result<RunPage> TrackService::search(const access::CanRead& by, const RunSearch& search,
+                                     const RunColumns& columns, bool with_inputs) {
   RunPage page;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
     TAKT_ASSIGN(page, search_runs(reader, by.project(), search));
@@ -33,8 +33,8 @@ Result<RunPage> TrackService::search(const access::CanRead& by, const RunSearch&
   return page;
 }
 
-Result<std::vector<std::string>> TrackService::experiment_ids(const access::CanRead& by,
-                                                              const std::vector<std::string>& named) {
+Result<std::vector<std::string>> TrackService::experiment_ids(
+    const access::CanRead& by, const std::vector<std::string>& named) {
   TAKT_ASSIGN(const auto all, experiments(by));
   std::vector<std::string> ids, names;
   for (const Experiment& experiment : all) {
@@ -44,11 +44,12 @@ Result<std::vector<std::string>> TrackService::experiment_ids(const access::CanR
   for (const std::string& word : named) {
     // A name wins over an id of the same digits.
     auto found = std::ranges::find(all, word, &Experiment::name);
-    if (found == all.end()) found = std::ranges::find(all, word, [](const Experiment& e) { return e.id.value; });
+    if (found == all.end())
+      found = std::ranges::find(all, word, [](const Experiment& e) { return e.id.value; });
     if (found == all.end()) {
       const std::string near = nearest_name(word, names);
-      return fail(Code::kNotFound, "no experiment '" + word + "'", near.empty() ? "see /runs" : "did you mean '" + near + "'?",
-                  "experiment");
+      return fail(Code::kNotFound, "no experiment '" + word + "'",
+                  near.empty() ? "see /runs" : "did you mean '" + near + "'?", "experiment");
     }
     ids.push_back(found->id.value);
   }
@@ -65,8 +66,9 @@ Result<std::vector<RunColumn>> TrackService::columns(const access::CanRead& by,
   return columns;
 }
 
-Result<History> TrackService::history(const access::CanRead& by, const RunId& id, std::string_view key,
-                                      const std::optional<Point>& after, std::int64_t limit) {
+Result<History> TrackService::history(const access::CanRead& by, const RunId& id,
+                                      std::string_view key, const std::optional<Point>& after,
+                                      std::int64_t limit) {
   History history;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
     TAKT_ASSIGN(const auto run, find_run_row(reader, by.project(), id));

@@ -42,7 +42,8 @@ Result<Run> row_of(store::Reader& reader, const ProjectId& project, const RunId&
 
 }  // namespace
 
-store::Event run_event(std::string_view verb, const ProjectId& project, const UserId& actor, const Run& run) {
+store::Event run_event(std::string_view verb, const ProjectId& project, const UserId& actor,
+                       const Run& run) {
   store::Event event;
   event.project = project;
   event.actor = actor;
@@ -61,7 +62,8 @@ Status insert_run(store::Tx& tx, const NewRun& asked) {
   TAKT_ASSIGN(const auto existing, find_run_row(tx, asked.project, asked.id));
   if (existing) return {};
   TAKT_ASSIGN(const Experiment experiment,
-              experiment_or_new(tx, asked.project, asked.user, asked.experiment.empty() ? "Default" : asked.experiment));
+              experiment_or_new(tx, asked.project, asked.user,
+                                asked.experiment.empty() ? "Default" : asked.experiment));
   Run run;
   run.id = asked.id;
   run.experiment = experiment.id;
@@ -77,7 +79,8 @@ Status insert_run(store::Tx& tx, const NewRun& asked) {
   for (const auto& [key, value] : asked.tags)
     TAKT_RETURN_IF_ERROR(store_tag(tx, run.id, key, cut_text(value, kTagBytesMax)));
   TAKT_RETURN_IF_ERROR(store_tag(tx, run.id, kRunNameTag, run.name));
-  TAKT_RETURN_IF_ERROR(store::append_event(tx, run_event(kRunCreated, asked.project, asked.user, run)));
+  TAKT_RETURN_IF_ERROR(
+      store::append_event(tx, run_event(kRunCreated, asked.project, asked.user, run)));
   return {};
 }
 
@@ -107,15 +110,16 @@ Status log_run_metrics(store::Tx& tx, const ProjectId& project, const RunId& id,
   std::vector<Metric> points;
   for (const auto& [key, value] : metrics) {
     Metric metric;
-    metric.key = cut_text(key, kKeyBytesMax);  // any key is taken: the end of a job must not fail by it
+    metric.key =
+        cut_text(key, kKeyBytesMax);  // any key is taken: the end of a job must not fail by it
     metric.point = {tx.now_ms(), 0, value};
     points.push_back(std::move(metric));
   }
   return store_points(tx, id, points);
 }
 
-Status add_run_artifacts(store::Tx& tx, const ProjectId& project, const RunId& id, std::string_view folder,
-                         const content::Manifest& tree) {
+Status add_run_artifacts(store::Tx& tx, const ProjectId& project, const RunId& id,
+                         std::string_view folder, const content::Manifest& tree) {
   TAKT_RETURN_IF_ERROR(row_of(tx, project, id));
   for (content::Entry entry : tree.entries) {
     if (!folder.empty()) entry.path = std::string(folder) + "/" + entry.path;

@@ -16,14 +16,16 @@ namespace takt::track {
 
 struct NewRun {
   ProjectId project;
-  RunId id;                 // 32 hex digits, chosen by the caller (so that a retried transaction is idempotent)
-  std::string experiment;   // by name, created when absent
+  RunId id;  // 32 hex digits, chosen by the caller (so that a retried transaction is idempotent)
+  std::string experiment;  // by name, created when absent
   std::string name;
   UserId user;
   std::map<std::string, std::string> params;
-  std::map<std::string, std::string> tags;   // "takt.job", "takt.code", "takt.environment", "mlflow.source.name" …
+  std::map<std::string, std::string>
+      tags;  // "takt.job", "takt.code", "takt.environment", "mlflow.source.name" …
 };
-/// Inserts the run (state RUNNING) with its params and tags, one event; nothing if it exists already.
+/// Inserts the run (state RUNNING) with its params and tags, one event; nothing if it exists
+/// already.
 Status insert_run(store::Tx& tx, const NewRun& run);
 enum class RunEnd { kFinished, kFailed, kKilled };
 Status end_run(store::Tx& tx, const ProjectId& project, const RunId& run, RunEnd end);

@@ -37,14 +37,16 @@ bool is_own_default(const ProjectId& project, const ExperimentId& id) {
 }
 
 /// By id; 0 (or none) is the project's Default.
-Result<std::optional<Experiment>> look_up_experiment(store::Reader& reader, const ProjectId& project,
+Result<std::optional<Experiment>> look_up_experiment(store::Reader& reader,
+                                                     const ProjectId& project,
                                                      const ExperimentId& id) {
   if (is_own_default(project, id)) return find_experiment_by_name(reader, project, "Default");
   return find_experiment(reader, project, id);
 }
 
 /// As above, and makes a Default that is missing.
-Result<Experiment> experiment_for_write(store::Tx& tx, const access::CanWrite& by, const ExperimentId& id) {
+Result<Experiment> experiment_for_write(store::Tx& tx, const access::CanWrite& by,
+                                        const ExperimentId& id) {
   TAKT_ASSIGN(auto found, look_up_experiment(tx, by.project(), id));
   if (!found && is_own_default(by.project(), id)) {
     Experiment made;
@@ -65,50 +67,59 @@ Result<Run> active_run(store::Reader& reader, const ProjectId& project, const Ru
   TAKT_ASSIGN(auto run, find_run_row(reader, project, id));
   if (!run) return fail(Code::kNotFound, "Run with id=" + id.value + " not found");
   if (run->is_deleted)
-    return fail(Code::kInvalid, "The run " + id.value + " must be in the 'active' state. Current state is deleted.");
+    return fail(Code::kInvalid, "The run " + id.value +
+                                    " must be in the 'active' state. Current state is deleted.");
   return *run;
 }
 
 Status check_batch(const Batch& batch) {
   const auto limit = [](std::string_view what, std::size_t count, std::size_t max) -> Status {
     if (count <= max) return {};
-    return fail(Code::kInvalid, "A batch logging request can contain at most " + std::to_string(max) + " " +
-                                    std::string(what) + ". Got " + std::to_string(count) + " " + std::string(what) +
-                                    ". Please split up " + std::string(what) + " across multiple requests and try again.",
+    return fail(Code::kInvalid,
+                "A batch logging request can contain at most " + std::to_string(max) + " " +
+                    std::string(what) + ". Got " + std::to_string(count) + " " + std::string(what) +
+                    ". Please split up " + std::string(what) +
+                    " across multiple requests and try again.",
                 {}, std::string(what));
   };
   TAKT_RETURN_IF_ERROR(limit("metrics", batch.metrics.size(), kMetricsPerBatchMax));
   TAKT_RETURN_IF_ERROR(limit("params", batch.params.size(), kParamsPerBatchMax));
   TAKT_RETURN_IF_ERROR(limit("tags", batch.tags.size(), kTagsPerBatchMax));
   TAKT_RETURN_IF_ERROR(limit("metrics, params, and tags",
-                             batch.metrics.size() + batch.params.size() + batch.tags.size(), kEntitiesPerBatchMax));
+                             batch.metrics.size() + batch.params.size() + batch.tags.size(),
+                             kEntitiesPerBatchMax));
   std::set<std::string_view> seen;
   std::string repeated;
   for (const auto& [key, value] : batch.params)
     if (!seen.insert(key).second) repeated += (repeated.empty() ? "'" : ", '") + key + "'";
   if (!repeated.empty())
-    return fail(Code::kInvalid, "Duplicate parameter keys have been submitted: [" + repeated +
-                                    "]. Please ensure the request contains only one param value per param key.",
+    return fail(Code::kInvalid,
+                "Duplicate parameter keys have been submitted: [" + repeated +
+                    "]. Please ensure the request contains only one param value per param key.",
                 {}, "params");
   return {};
 }
 
 /// Writes the params that are new; one that is there with another value fails the whole.
-Status log_params(store::Tx& tx, const RunId& id, const std::vector<std::pair<std::string, std::string>>& params) {
+Status log_params(store::Tx& tx, const RunId& id,
+                  const std::vector<std::pair<std::string, std::string>>& params) {
   std::string changed;
   for (const auto& [key, value] : params) {
     const std::string kept = cut_text(value, kParamBytesMax);
     TAKT_ASSIGN(const auto old, store_param(tx, id, key, kept));
     if (old)
-      changed += std::string(changed.empty() ? "" : ", ") + "{'key': '" + key + "', 'old_value': '" + *old +
-                 "', 'new_value': '" + kept + "'}";
+      changed += std::string(changed.empty() ? "" : ", ") + "{'key': '" + key +
+                 "', 'old_value': '" + *old + "', 'new_value': '" + kept + "'}";
   }
   if (changed.empty()) return {};
-  return fail(Code::kInvalid, "Changing param values is not allowed. Params were already logged='[" + changed +
-                                  "]' for run ID='" + id.value + "'.", {}, "params");
+  return fail(Code::kInvalid,
+              "Changing param values is not allowed. Params were already logged='[" + changed +
+                  "]' for run ID='" + id.value + "'.",
+              {}, "params");
 }
 
-Status write_tag(store::Tx& tx, const ProjectId& project, Run& run, std::string_view key, std::string_view value) {
+Status write_tag(store::Tx& tx, const ProjectId& project, Run& run, std::string_view key,
+                 std::string_view value) {
   const std::string kept = cut_text(value, kTagBytesMax);
   TAKT_RETURN_IF_ERROR(store_tag(tx, run.id, key, kept));
   if (key != kRunNameTag || kept == run.name) return {};
@@ -128,9 +139,12 @@ Result<Run> whole_run(store::Reader& reader, const ProjectId& project, const Run
 Result<std::string> name_of_new_run(const ClientRun& asked) {
   const std::string tagged = word_of(asked.tags, kRunNameTag);
   if (!asked.name.empty() && !tagged.empty() && asked.name != tagged)
-    return fail(Code::kInvalid, "Both 'run_name' argument and 'mlflow.runName' tag are specified, but with different "
-                                "values (run_name='" + asked.name + "', mlflow.runName='" + tagged + "').",
-                {}, "run_name");
+    return fail(
+        Code::kInvalid,
+        "Both 'run_name' argument and 'mlflow.runName' tag are specified, but with different "
+        "values (run_name='" +
+            asked.name + "', mlflow.runName='" + tagged + "').",
+        {}, "run_name");
   if (!asked.name.empty()) return asked.name;
   return tagged.empty() ? make_run_name() : tagged;
 }
@@ -138,14 +152,17 @@ Result<std::string> name_of_new_run(const ClientRun& asked) {
 }  // namespace
 
 std::string make_run_name() {
-  static constexpr std::string_view kFirst[] = {"able", "brisk", "calm", "deft", "eager", "fair", "glad", "handy",
-                                                "ideal", "jolly", "keen", "lucid", "merry", "nimble", "open", "proud",
-                                                "quick", "ready", "sound", "tidy", "upbeat", "vivid", "warm", "zesty"};
-  static constexpr std::string_view kSecond[] = {"ant", "bee", "crane", "dove", "elk", "finch", "gull", "hare",
-                                                 "ibis", "jay", "koi", "lark", "mole", "newt", "otter", "perch",
-                                                 "quail", "robin", "seal", "tern", "urchin", "vole", "wren", "yak"};
+  static constexpr std::string_view kFirst[] = {
+      "able",  "brisk", "calm",  "deft",  "eager",  "fair",   "glad", "handy",
+      "ideal", "jolly", "keen",  "lucid", "merry",  "nimble", "open", "proud",
+      "quick", "ready", "sound", "tidy",  "upbeat", "vivid",  "warm", "zesty"};
+  static constexpr std::string_view kSecond[] = {
+      "ant",   "bee",   "crane", "dove", "elk",    "finch", "gull",  "hare",
+      "ibis",  "jay",   "koi",   "lark", "mole",   "newt",  "otter", "perch",
+      "quail", "robin", "seal",  "tern", "urchin", "vole",  "wren",  "yak"};
   std::uint64_t number = 0;
-  for (const char c : random_hex(7)) number = number * 16 + static_cast<std::uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
+  for (const char c : random_hex(7))
+    number = number * 16 + static_cast<std::uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
   return std::string(kFirst[number % 24]) + "-" + std::string(kSecond[number / 24 % 24]) + "-" +
          std::to_string(number / 576 % 1000);
 }
@@ -160,7 +177,9 @@ Result<Experiment> TrackService::create_experiment(const access::CanWrite& by, E
   Experiment made;
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     TAKT_ASSIGN(const auto inserted, insert_experiment(tx, by.project(), asked));
-    if (!inserted) return fail(Code::kConflict, "Experiment(name=" + asked.name + ") already exists.", {}, "name");
+    if (!inserted)
+      return fail(Code::kConflict, "Experiment(name=" + asked.name + ") already exists.", {},
+                  "name");
     made = *inserted;
     TAKT_RETURN_IF_ERROR(store::append_event(
         tx, experiment_event(kExperimentCreated, by.project(), by.user(), made.id, made.name)));
@@ -188,7 +207,8 @@ Result<Experiment> TrackService::experiment(const access::CanRead& by, const Exp
   return *found;
 }
 
-Result<Experiment> TrackService::experiment_by_name(const access::CanRead& by, std::string_view name) {
+Result<Experiment> TrackService::experiment_by_name(const access::CanRead& by,
+                                                    std::string_view name) {
   std::optional<Experiment> found;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
     TAKT_ASSIGN(found, find_experiment_by_name(reader, by.project(), name));
@@ -208,7 +228,8 @@ Result<std::vector<Experiment>> TrackService::experiments(const access::CanRead&
   return experiments;
 }
 
-Result<std::map<std::string, ExperimentCounts>> TrackService::experiment_counts(const access::CanRead& by) {
+Result<std::map<std::string, ExperimentCounts>> TrackService::experiment_counts(
+    const access::CanRead& by) {
   std::map<std::string, ExperimentCounts> counts;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
     TAKT_ASSIGN(counts, count_runs_by_experiment(reader, by.project()));
@@ -217,14 +238,17 @@ Result<std::map<std::string, ExperimentCounts>> TrackService::experiment_counts(
   return counts;
 }
 
-Status TrackService::rename_experiment(const access::CanWrite& by, const ExperimentId& id, std::string_view name) {
+Status TrackService::rename_experiment(const access::CanWrite& by, const ExperimentId& id,
+                                       std::string_view name) {
   TAKT_RETURN_IF_ERROR(check_experiment_name(name));
   return db_.write([&](store::Tx& tx) -> Status {
     TAKT_ASSIGN(const Experiment experiment, experiment_for_write(tx, by, id));
     TAKT_RETURN_IF_ERROR(check_active(experiment));
     if (experiment.name == name) return {};
     TAKT_ASSIGN(const auto taken, find_experiment_by_name(tx, by.project(), name));
-    if (taken) return fail(Code::kConflict, "Experiment(name=" + std::string(name) + ") already exists.", {}, "new_name");
+    if (taken)
+      return fail(Code::kConflict, "Experiment(name=" + std::string(name) + ") already exists.", {},
+                  "new_name");
     TAKT_RETURN_IF_ERROR(store_experiment_name(tx, by.project(), experiment.id, name));
     TAKT_RETURN_IF_ERROR(store::append_event(
         tx, experiment_event(kExperimentRenamed, by.project(), by.user(), experiment.id, name)));
@@ -232,23 +256,25 @@ Status TrackService::rename_experiment(const access::CanWrite& by, const Experim
   });
 }
 
-Status TrackService::mark_experiment(const access::CanWrite& by, const ExperimentId& id, bool is_deleted) {
+Status TrackService::mark_experiment(const access::CanWrite& by, const ExperimentId& id,
+                                     bool is_deleted) {
   return db_.write([&](store::Tx& tx) -> Status {
     TAKT_ASSIGN(const Experiment experiment, experiment_for_write(tx, by, id));
     if (experiment.is_deleted == is_deleted)
       return is_deleted ? no_experiment(id)
-                        : fail(Code::kInvalid, "The experiment " + id.value + " must be in the 'deleted' state. "
-                                               "Current state is active.");
+                        : fail(Code::kInvalid, "The experiment " + id.value +
+                                                   " must be in the 'deleted' state. "
+                                                   "Current state is active.");
     TAKT_RETURN_IF_ERROR(track::mark_experiment(tx, by.project(), experiment.id, is_deleted));
     TAKT_RETURN_IF_ERROR(store::append_event(
-        tx, experiment_event(is_deleted ? kExperimentDeleted : kExperimentRestored, by.project(), by.user(),
-                             experiment.id, experiment.name)));
+        tx, experiment_event(is_deleted ? kExperimentDeleted : kExperimentRestored, by.project(),
+                             by.user(), experiment.id, experiment.name)));
     return {};
   });
 }
 
-Status TrackService::set_experiment_tag(const access::CanWrite& by, const ExperimentId& id, std::string_view key,
-                                        std::string_view value) {
+Status TrackService::set_experiment_tag(const access::CanWrite& by, const ExperimentId& id,
+                                        std::string_view key, std::string_view value) {
   TAKT_RETURN_IF_ERROR(check_key("key", key));
   TAKT_RETURN_IF_ERROR(check_length("value", value, kExperimentTagBytesMax));
   return db_.write([&](store::Tx& tx) -> Status {
@@ -258,13 +284,15 @@ Status TrackService::set_experiment_tag(const access::CanWrite& by, const Experi
   });
 }
 
-Status TrackService::delete_experiment_tag(const access::CanWrite& by, const ExperimentId& id, std::string_view key) {
+Status TrackService::delete_experiment_tag(const access::CanWrite& by, const ExperimentId& id,
+                                           std::string_view key) {
   return db_.write([&](store::Tx& tx) -> Status {
     TAKT_ASSIGN(const Experiment experiment, experiment_for_write(tx, by, id));
     TAKT_RETURN_IF_ERROR(check_active(experiment));
     TAKT_ASSIGN(const bool was_there, remove_experiment_tag(tx, experiment.id, key));
     if (was_there) return {};
-    return fail(Code::kNotFound, "No tag with name: " + std::string(key) + " in experiment with id " + id.value);
+    return fail(Code::kNotFound,
+                "No tag with name: " + std::string(key) + " in experiment with id " + id.value);
   });
 }
 
@@ -275,7 +303,8 @@ Result<Run> TrackService::create_run(const access::CanWrite& by, const ClientRun
   Run made;
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     if (!asked.idempotency_key.empty()) {
-      TAKT_ASSIGN(const auto known, find_run_by_idempotency_key(tx, by.project(), asked.idempotency_key));
+      TAKT_ASSIGN(const auto known,
+                  find_run_by_idempotency_key(tx, by.project(), asked.idempotency_key));
       if (known) {
         TAKT_ASSIGN(made, whole_run(tx, by.project(), *known));
         return {};
@@ -299,7 +328,8 @@ Result<Run> TrackService::create_run(const access::CanWrite& by, const ClientRun
       value = cut_text(value, kTagBytesMax);
       TAKT_RETURN_IF_ERROR(store_tag(tx, run.id, key, value));
     }
-    TAKT_RETURN_IF_ERROR(store::append_event(tx, run_event(kRunCreated, by.project(), by.user(), run)));
+    TAKT_RETURN_IF_ERROR(
+        store::append_event(tx, run_event(kRunCreated, by.project(), by.user(), run)));
     made = std::move(run);
     return {};
   }));
@@ -315,7 +345,8 @@ Result<Run> TrackService::run(const access::CanRead& by, const RunId& id) {
   return run;
 }
 
-Result<Run> TrackService::update_run(const access::CanWrite& by, const RunId& id, const RunChange& change) {
+Result<Run> TrackService::update_run(const access::CanWrite& by, const RunId& id,
+                                     const RunChange& change) {
   Run result;
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     TAKT_ASSIGN(Run run, active_run(tx, by.project(), id));
@@ -377,24 +408,29 @@ Status TrackService::delete_tag(const access::CanWrite& by, const RunId& id, std
     TAKT_RETURN_IF_ERROR(active_run(tx, by.project(), id));
     TAKT_ASSIGN(const bool was_there, remove_tag(tx, id, key));
     if (was_there) return {};
-    return fail(Code::kNotFound, "No tag with name: " + std::string(key) + " in run with id " + id.value);
+    return fail(Code::kNotFound,
+                "No tag with name: " + std::string(key) + " in run with id " + id.value);
   });
 }
 
-Status TrackService::log_inputs(const access::CanWrite& by, const RunId& id, const std::vector<RunInput>& inputs,
+Status TrackService::log_inputs(const access::CanWrite& by, const RunId& id,
+                                const std::vector<RunInput>& inputs,
                                 const std::vector<ModelLink>& models) {
   return db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(active_run(tx, by.project(), id));
     for (const RunInput& input : inputs) TAKT_RETURN_IF_ERROR(store_input(tx, id, input));
-    for (const ModelLink& model : models) TAKT_RETURN_IF_ERROR(store_run_model(tx, id, false, model));
+    for (const ModelLink& model : models)
+      TAKT_RETURN_IF_ERROR(store_run_model(tx, id, false, model));
     return {};
   });
 }
 
-Status TrackService::log_outputs(const access::CanWrite& by, const RunId& id, const std::vector<ModelLink>& models) {
+Status TrackService::log_outputs(const access::CanWrite& by, const RunId& id,
+                                 const std::vector<ModelLink>& models) {
   return db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(active_run(tx, by.project(), id));
-    for (const ModelLink& model : models) TAKT_RETURN_IF_ERROR(store_run_model(tx, id, true, model));
+    for (const ModelLink& model : models)
+      TAKT_RETURN_IF_ERROR(store_run_model(tx, id, true, model));
     return {};
   });
 }

@@ -56,12 +56,14 @@ class TrackService {
   Result<Experiment> experiment_by_name(const access::CanRead& by, std::string_view name);
   Result<std::vector<Experiment>> experiments(const access::CanRead& by);
   Result<std::map<std::string, ExperimentCounts>> experiment_counts(const access::CanRead& by);
-  Status rename_experiment(const access::CanWrite& by, const ExperimentId& id, std::string_view name);
+  Status rename_experiment(const access::CanWrite& by, const ExperimentId& id,
+                           std::string_view name);
   /// With its runs, or back with those that went with it.
   Status mark_experiment(const access::CanWrite& by, const ExperimentId& id, bool is_deleted);
-  Status set_experiment_tag(const access::CanWrite& by, const ExperimentId& id, std::string_view key,
-                            std::string_view value);
-  Status delete_experiment_tag(const access::CanWrite& by, const ExperimentId& id, std::string_view key);
+  Status set_experiment_tag(const access::CanWrite& by, const ExperimentId& id,
+                            std::string_view key, std::string_view value);
+  Status delete_experiment_tag(const access::CanWrite& by, const ExperimentId& id,
+                               std::string_view key);
 
   Result<Run> create_run(const access::CanWrite& by, const ClientRun& run);
   /// Whole: params, tags, latest metrics, inputs. Deleted ones too.
@@ -69,18 +71,22 @@ class TrackService {
   Result<Run> update_run(const access::CanWrite& by, const RunId& id, const RunChange& change);
   Status mark_run(const access::CanWrite& by, const RunId& id, bool is_deleted);
   Status log_batch(const access::CanWrite& by, const RunId& id, const Batch& batch);
-  Status set_tag(const access::CanWrite& by, const RunId& id, std::string_view key, std::string_view value);
+  Status set_tag(const access::CanWrite& by, const RunId& id, std::string_view key,
+                 std::string_view value);
   Status delete_tag(const access::CanWrite& by, const RunId& id, std::string_view key);
-  Status log_inputs(const access::CanWrite& by, const RunId& id, const std::vector<RunInput>& inputs,
-                    const std::vector<ModelLink>& models);
-  Status log_outputs(const access::CanWrite& by, const RunId& id, const std::vector<ModelLink>& models);
+  Status log_inputs(const access::CanWrite& by, const RunId& id,
+                    const std::vector<RunInput>& inputs, const std::vector<ModelLink>& models);
+  Status log_outputs(const access::CanWrite& by, const RunId& id,
+                     const std::vector<ModelLink>& models);
 
   /// With their data; inputs only when asked for.
-  Result<RunPage> search(const access::CanRead& by, const RunSearch& search, const RunColumns& columns,
-                         bool with_inputs);
+  Result<RunPage> search(const access::CanRead& by, const RunSearch& search,
+                         const RunColumns& columns, bool with_inputs);
   /// Ids of experiments named by id or name; all active ones for none. kNotFound names the unknown.
-  Result<std::vector<std::string>> experiment_ids(const access::CanRead& by, const std::vector<std::string>& named);
-  Result<std::vector<RunColumn>> columns(const access::CanRead& by, const std::vector<std::string>& experiments);
+  Result<std::vector<std::string>> experiment_ids(const access::CanRead& by,
+                                                  const std::vector<std::string>& named);
+  Result<std::vector<RunColumn>> columns(const access::CanRead& by,
+                                         const std::vector<std::string>& experiments);
   /// By time; `after` goes on behind a point.
   Result<History> history(const access::CanRead& by, const RunId& id, std::string_view key,
                           const std::optional<Point>& after, std::int64_t limit);
@@ -91,7 +97,8 @@ class TrackService {
   store::Database& db_;
 };
 
-/// Thins a series, sorted by step, to at most `max`: each stretch keeps its lowest, highest and last. Pure.
+/// Thins a series, sorted by step, to at most `max`: each stretch keeps its lowest, highest and
+/// last. Pure.
 std::vector<Point> thin_points(const std::vector<Point>& points, std::size_t max);
 /// "nimble-otter-417"
 std::string make_run_name();

@@ -21,7 +21,9 @@ namespace takt::track {
 namespace {
 
 struct OpenPolicy : access::Policy {
-  std::optional<access::Role> role_of(const UserId&, const ProjectId&) const override { return access::Role::kAdmin; }
+  std::optional<access::Role> role_of(const UserId&, const ProjectId&) const override {
+    return access::Role::kAdmin;
+  }
   Status decide(const net::Caller&, access::Right, std::string_view) override { return {}; }
 };
 
@@ -42,7 +44,8 @@ struct World {
     asked.start_ms = start;
     return track.create_run(write, asked)->id;
   }
-  Status metric(const RunId& id, std::string key, double value, std::int64_t step = 0, UnixMs time = 1) {
+  Status metric(const RunId& id, std::string key, double value, std::int64_t step = 0,
+                UnixMs time = 1) {
     Batch batch;
     batch.metrics.push_back({std::move(key), {time, step, value}, "", "", ""});
     return track.log_batch(write, id, batch);
@@ -53,7 +56,8 @@ struct World {
     return track.log_batch(write, id, batch);
   }
   /// The names of the runs found, in order, joined by a space.
-  std::string find(const std::string& filter, const std::vector<std::string>& order = {}, std::int64_t page = 100) {
+  std::string find(const std::string& filter, const std::vector<std::string>& order = {},
+                   std::int64_t page = 100) {
     RunSearch search;
     search.experiments = *track.experiment_ids(read, {});
     const auto parsed = parse_filter(filter, run_filter_rules());
@@ -118,7 +122,9 @@ TEST(Experiments, names_stay_taken_and_runs_go_and_come_with_them) {
     EXPECT_EQ(w.track.create_experiment(w.write, asked).error().code, Code::kConflict);
     ClientRun run;
     run.experiment = made->id;
-    EXPECT_NE(w.track.create_run(w.write, run).error().message.find("must be in the 'active' state"), std::string::npos);
+    EXPECT_NE(
+        w.track.create_run(w.write, run).error().message.find("must be in the 'active' state"),
+        std::string::npos);
     ASSERT_TRUE(w.track.mark_experiment(w.write, made->id, false));
     EXPECT_FALSE(w.track.run(w.read, kept)->is_deleted);
     EXPECT_TRUE(w.track.run(w.read, gone)->is_deleted);
@@ -136,12 +142,15 @@ TEST(Runs, params_stay_as_they_were_first_logged) {
     batch.metrics.push_back({"acc", {1, 0, 0.5}, "", "", ""});
     const Status changed = w.track.log_batch(w.write, id, batch);
     ASSERT_FALSE(changed);
-    EXPECT_NE(changed.error().message.find("Changing param values is not allowed"), std::string::npos);
+    EXPECT_NE(changed.error().message.find("Changing param values is not allowed"),
+              std::string::npos);
     const track::Run run = *w.track.run(w.read, id);
     EXPECT_EQ(run.params, (Words{{"lr", "0.1"}}));
     EXPECT_TRUE(run.metrics.empty());
     batch.params = {{"a", "1"}, {"a", "1"}};
-    EXPECT_NE(w.track.log_batch(w.write, id, batch).error().message.find("Duplicate parameter keys"), std::string::npos);
+    EXPECT_NE(
+        w.track.log_batch(w.write, id, batch).error().message.find("Duplicate parameter keys"),
+        std::string::npos);
   });
 }
 
@@ -173,13 +182,15 @@ TEST(Runs, a_create_with_the_same_key_gives_the_same_run) {
     ClientRun asked;
     asked.idempotency_key = "k1";
     asked.tags["mlflow.runName"] = "named";
-    const auto first = w.track.create_run(w.write, asked), second = w.track.create_run(w.write, asked);
+    const auto first = w.track.create_run(w.write, asked),
+               second = w.track.create_run(w.write, asked);
     ASSERT_TRUE(first && second);
     EXPECT_EQ(first->id, second->id);
     EXPECT_EQ(second->name, "named");
     asked.name = "other";
     asked.idempotency_key.clear();
-    EXPECT_NE(w.track.create_run(w.write, asked).error().message.find("mlflow.runName"), std::string::npos);
+    EXPECT_NE(w.track.create_run(w.write, asked).error().message.find("mlflow.runName"),
+              std::string::npos);
   });
 }
 
@@ -190,9 +201,13 @@ TEST(Runs, the_name_and_its_tag_go_together_and_a_deleted_run_takes_nothing) {
     EXPECT_EQ(w.track.run(w.read, id)->name, "tagged");
     ASSERT_TRUE(w.track.update_run(w.write, id, {std::nullopt, std::nullopt, "renamed"}));
     EXPECT_EQ(w.track.run(w.read, id)->tags.at("mlflow.runName"), "renamed");
-    EXPECT_EQ(w.track.delete_tag(w.write, id, "none").error().message, "No tag with name: none in run with id " + id.value);
+    EXPECT_EQ(w.track.delete_tag(w.write, id, "none").error().message,
+              "No tag with name: none in run with id " + id.value);
     ASSERT_TRUE(w.track.mark_run(w.write, id, true));
-    EXPECT_NE(w.metric(id, "m", 1).error().message.find("The run " + id.value + " must be in the 'active' state"), std::string::npos);
+    EXPECT_NE(w.metric(id, "m", 1)
+                  .error()
+                  .message.find("The run " + id.value + " must be in the 'active' state"),
+              std::string::npos);
     EXPECT_EQ(w.track.run(w.read, RunId{"x"}).error().message, "Run with id=x not found");
   });
 }
@@ -205,7 +220,9 @@ TEST(Search, filters_find_and_orders_sort_over_all_pages) {
     ASSERT_TRUE(w.metric(c, "acc", std::nan("")));
     ASSERT_TRUE(w.param(a, "kind", "tree"));
     ASSERT_TRUE(w.param(b, "kind", "Forest_1"));
-    ASSERT_TRUE(w.track.log_inputs(w.write, d, {{"digits", "abc", "code", "{}", "", "", {{"mlflow.data.context", "train"}}}}, {}));
+    ASSERT_TRUE(w.track.log_inputs(
+        w.write, d, {{"digits", "abc", "code", "{}", "", "", {{"mlflow.data.context", "train"}}}},
+        {}));
     ASSERT_TRUE(w.track.update_run(w.write, a, {RunStatus::kFinished, 10, std::nullopt}));
     for (const std::int64_t page : {1, 2, 100}) {
       EXPECT_EQ(w.find("", {}, page), "d c b a");
@@ -259,14 +276,16 @@ TEST(Search, columns_are_counted_and_chosen) {
 TEST(RunWriter, a_jobs_run_is_made_once_and_ends_with_the_job) {
   on_both([](World& w, store::Database& db) {
     const RunId id{std::string(32, 'a')};
-    NewRun asked{w.project, id, "digits", "train", UserId{"lin"}, {{"lr", "0.1"}}, {{"takt.job", "7"}}};
+    NewRun asked{w.project,          id, "digits", "train", UserId{"lin"}, {{"lr", "0.1"}},
+                 {{"takt.job", "7"}}};
     for (int i = 0; i < 2; ++i)
       ASSERT_TRUE(db.write([&](store::Tx& tx) { return insert_run(tx, asked); }));
     content::Manifest tree = *content::make_manifest({{"model.onnx", 3, false, sha256("abc")}});
     ASSERT_TRUE(db.write([&](store::Tx& tx) -> Status {
       TAKT_RETURN_IF_ERROR(log_run_metrics(tx, w.project, id, {{"accuracy", 0.97}}));
       TAKT_RETURN_IF_ERROR(add_run_artifacts(tx, w.project, id, "model", tree));
-      TAKT_RETURN_IF_ERROR(store::add_edge(tx, w.project, ref_of(id), "used", *parse_ref("dataset/d@1")));
+      TAKT_RETURN_IF_ERROR(
+          store::add_edge(tx, w.project, ref_of(id), "used", *parse_ref("dataset/d@1")));
       return end_run(tx, w.project, id, RunEnd::kFailed);
     }));
     const track::Run run = *w.track.run(w.read, id);
@@ -296,7 +315,8 @@ TEST(RunWriter, a_jobs_run_is_made_once_and_ends_with_the_job) {
 TEST(LoggedModels, are_found_by_metric_on_a_dataset) {
   on_both([](World& w, store::Database&) {
     const RunId run = w.run("r");
-    NewLoggedModel asked{ExperimentId{"0"}, "model", "Agent", run, {{"depth", "3"}}, {{"team", "a"}}};
+    NewLoggedModel asked{ExperimentId{"0"}, "model",        "Agent", run,
+                         {{"depth", "3"}},  {{"team", "a"}}};
     const auto first = w.models.create(w.write, asked), second = w.models.create(w.write, asked);
     ASSERT_TRUE(first && second) << first.error().text();
     EXPECT_EQ(first->artifact_uri, "mlflow-artifacts:/0/models/" + first->id + "/artifacts");
@@ -308,7 +328,8 @@ TEST(LoggedModels, are_found_by_metric_on_a_dataset) {
     ASSERT_TRUE(w.track.log_batch(w.write, run, batch));
     LoggedModelSearch search;
     search.experiments = {"0"};
-    search.filter = *parse_filter("metrics.acc > 0.5 AND params.depth = '3' AND status = 'READY'", logged_model_filter_rules());
+    search.filter = *parse_filter("metrics.acc > 0.5 AND params.depth = '3' AND status = 'READY'",
+                                  logged_model_filter_rules());
     search.datasets = {{"digits", ""}};
     const auto found = w.models.search(w.read, search);
     ASSERT_TRUE(found) << found.error().text();
@@ -330,12 +351,14 @@ TEST(Artifacts, bytes_come_back_and_folders_list) {
   const RunId run = w.run("r");
   const std::string root = "0/" + run.value + "/artifacts";
   const auto put = [&](const std::string& path, std::string text) {
-    return artifacts.put(w.write, path, [text, at = std::size_t{0}](std::span<char> out) mutable -> Result<std::size_t> {
-      const std::size_t count = std::min(out.size(), text.size() - at);
-      std::copy_n(text.data() + at, count, out.data());
-      at += count;
-      return count;
-    });
+    return artifacts.put(
+        w.write, path,
+        [text, at = std::size_t{0}](std::span<char> out) mutable -> Result<std::size_t> {
+          const std::size_t count = std::min(out.size(), text.size() - at);
+          std::copy_n(text.data() + at, count, out.data());
+          at += count;
+          return count;
+        });
   };
   ASSERT_TRUE(put(root + "/model/MLmodel", "hello"));
   ASSERT_TRUE(put(root + "/model/data/x.bin", std::string(300'000, 'x')));
