@@ -73,7 +73,7 @@ SQL = re.compile(r"^(SELECT\s+\S|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|
 SQL_ALLOWED = re.compile(r"store/|.*_test\.cc$|[a-z]+/testing/")
 
 MACHINE_PATHS = re.compile(
-    r"(?<![\w./])/(?:work|root)/[\w.]|/home/(?!you\b|user\b|takt\b)[a-z]\w*/|file:///"
+    r"(?<![\w./])/(?:work|root)/[\w.]|/home/(?!you\b|user\b|takt\b)[a-z]\w*/|file:///(?:opt|work|root|home)"
 )
 REGISTRIES = re.compile(
     r"https?://[\w.-]*(?:npmjs\.(?:org|com)|pypi\.org|pythonhosted\.org|debian\.org/debian|ubuntu\.com/ubuntu"
@@ -242,19 +242,22 @@ def check_lines(path: str, text: str) -> Iterator[Finding]:
 
 def local_names(code: str) -> Iterator[tuple[str, int]]:
     """What a source defines in anonymous namespaces, as far as one line shows it."""
-    depth_is_anonymous = False
+    depth, anonymous = 0, -1  # anonymous: the depth at which such a namespace was opened
     for number, line in enumerate(code.splitlines(), 1):
-        if re.match(r"namespace \{", line):
-            depth_is_anonymous = True
-        elif line.startswith("}") and depth_is_anonymous and re.match(r"\}\s*$", line):
-            depth_is_anonymous = depth_is_anonymous and line.strip() != "}"
-        if not depth_is_anonymous or not line[:1].isalpha():
+        before = depth
+        depth += line.count("{") - line.count("}")
+        if anonymous < 0 and re.match(r"namespace \{", line):
+            anonymous = before
+            continue
+        if depth <= anonymous:
+            anonymous = -1
+        if anonymous < 0 or before != anonymous + 1 or not line[:1].isalpha():
             continue
         constant = re.match(
             r"(?:static |inline )*(?:constexpr|const)\b[^=({]*?\b(k[A-Z]\w*)\b", line
         )
-        kind = re.match(r"(?:struct|class|enum class) (\w+)\b[^;]*$", line)
-        function = re.match(r"[\w:<>,*&\s]+?\b(\w+)\(([^()]*)\)[^;]*\{", line)
+        kind = re.match(r"(?:struct|class|enum class) (\w+)(?: final| :[^;]*)? \{", line)
+        function = re.match(r"[\w:<>,*&\s]+?(?<!::)\b(\w+)\(([^()]*)\)[^;]*\{", line)
         if constant or kind:
             yield (constant or kind)[1], number
         elif function:

@@ -12,7 +12,7 @@
 namespace takt::cli {
 namespace {
 
-constexpr std::int64_t kPollMs = 300;
+constexpr std::int64_t kPipelinePollMs = 300;
 
 std::string pipeline_path(const std::string& name) { return "/api/v1/pipelines/" + segment(name); }
 std::string run_path(const std::string& name, const std::string& number) {
@@ -85,7 +85,7 @@ Status watch(Session& session, Value run) {
     }
     const bool is_waiting = cell(run, "state") == "waiting-approval";
     if (has_ended(run) || is_waiting) break;
-    takt::system_clock().sleep_ms(kPollMs);
+    takt::system_clock().sleep_ms(kPipelinePollMs);
     TAKT_ASSIGN(run, session.get(path));
   }
   if (session.json()) print_json(run);
@@ -97,12 +97,13 @@ Status watch(Session& session, Value run) {
   return is_bad ? Status(fail(work_failed())) : Status();
 }
 
-Status run_pipeline(Session& session, const std::string& word, const std::vector<std::string>& texts, bool wait) {
+Status run_pipeline(Session& session, const std::string& word, const std::vector<std::string>& texts, bool wait,
+                    const std::string& request_key) {
   TAKT_ASSIGN(Object params, read_params(texts));
   TAKT_ASSIGN(const std::string name, stored_name(session, word));
-  // The key makes the client's own retry of this call harmless.
+  // The key makes a retry of this call harmless: the client's own, or of a script that gave the key.
   TAKT_ASSIGN(const Value run, session.post(pipeline_path(name) + "/runs",
-                                            Object{{"params", std::move(params)}, {"request_key", random_hex(16)}}));
+                                            Object{{"params", std::move(params)}, {"request_key", request_key.empty() ? random_hex(16) : request_key}}));
   return wait ? watch(session, run) : print_run(session, run);
 }
 
@@ -159,7 +160,7 @@ Result<Value> apply_pipeline(Session& session, Value definition, const std::stri
 
 void add_pipeline_commands(CLI::App& app, Chosen& chosen) {
   struct Options {
-    std::string name, number = "latest", node, note;
+    std::string name, number = "latest", node, note, request_key;
     std::vector<std::string> params;
     bool wait = false;
   };
@@ -168,12 +169,13 @@ void add_pipeline_commands(CLI::App& app, Chosen& chosen) {
   pipeline->require_subcommand(1);
   auto* run = pipeline->add_subcommand("run", "store a file (or take a stored name) and start a run");
   run->add_option("pipeline", o->name, "pipeline.yaml, or a stored name")->required();
-  run->add_option("-p,--param", o->params, "NAME=VALUE");
+  run->add_option("-p,--param", o->params, "NAME=VALUE")->allow_extra_args(false);
   run->add_flag("--wait", o->wait, "print progress until the end or an approval");
-  declare(run, chosen, [o](Session& s) { return run_pipeline(s, o->name, o->params, o->wait); });
+  run->add_option("--request-key", o->request_key, "the same key again starts no second run; default: random");
+  declare(run, chosen, [o](Session& s) { return run_pipeline(s, o->name, o->params, o->wait, o->request_key); });
   auto* plan = pipeline->add_subcommand("plan", "what a run would do now, without starting it");
   plan->add_option("pipeline", o->name, "pipeline.yaml, or a stored name")->required();
-  plan->add_option("-p,--param", o->params, "NAME=VALUE");
+  plan->add_option("-p,--param", o->params, "NAME=VALUE")->allow_extra_args(false);
   declare(plan, chosen, [o](Session& s) { return plan_pipeline(s, o->name, o->params); });
   auto* ls = pipeline->add_subcommand("ls", "list pipelines, or the runs of one");
   ls->add_option("pipeline", o->name, "name");

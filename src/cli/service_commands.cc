@@ -11,7 +11,7 @@
 namespace takt::cli {
 namespace {
 
-constexpr std::int64_t kPollMs = 300;
+constexpr std::int64_t kServicePollMs = 300;
 constexpr std::int64_t kWaitMs = 10 * 60 * 1000;
 
 std::string service_path(const std::string& name) { return "/api/v1/services/" + segment(name); }
@@ -51,7 +51,7 @@ Status wait_ready(Session& session, const std::string& name) {
       TAKT_RETURN_IF_ERROR(print_service(session, service));
       return fail(work_failed());
     }
-    takt::system_clock().sleep_ms(kPollMs);
+    takt::system_clock().sleep_ms(kServicePollMs);
   }
   return fail(Code::kTimeout, "service " + name + " did not get ready within 10 min", "see `takt why service/" + name + "`");
 }
@@ -66,13 +66,13 @@ Result<double> parse_share(std::string text) {
   return share;
 }
 
-struct Options {
+struct ServiceOptions {
   std::string name, model, share = "5%", cpu, memory;
   int replicas = 1;
   bool wait = false;
 };
 
-Status deploy(Session& session, const Options& options) {
+Status deploy(Session& session, const ServiceOptions& options) {
   Value document;
   const bool is_file = options.name.ends_with(".yaml") || options.name.ends_with(".yml");
   if (is_file) {
@@ -126,7 +126,7 @@ Status apply_service(Session& session, const Value& document) {
 }
 
 void add_service_commands(CLI::App& app, Chosen& chosen) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<ServiceOptions>();
   auto* deploy_command = app.add_subcommand("deploy", "serve a model: takt deploy service.yaml, or NAME --model M@N");
   deploy_command->add_option("name", o->name, "a Service file, or the service's name")->required();
   deploy_command->add_option("--model", o->model, "NAME@N or NAME@ALIAS");

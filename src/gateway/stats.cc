@@ -9,7 +9,7 @@
 namespace takt::gateway {
 namespace {
 
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kStatsFormat = 1;
 constexpr unsigned kFirstOctave = 4;  // 16 us
 constexpr unsigned kStepsLog2 = 3;    // eight buckets in an octave
 constexpr unsigned kMetricOctaves[] = {6,  7,  8,  9,  10, 11, 12, 13, 14,
@@ -127,7 +127,7 @@ RevisionCounts RevisionCounters::load() const {
 std::string render_stats(const StatsFile& stats) {
   Array revisions;
   for (const auto& [key, counts] : stats.revisions) revisions.push_back(to_value(key, counts));
-  return dump_json(Object{{"format", kFormat},
+  return dump_json(Object{{"format", kStatsFormat},
                           {"epoch", stats.epoch},
                           {"pid", stats.pid},
                           {"updated_ms", stats.updated_ms},
@@ -141,8 +141,8 @@ std::string render_stats(const StatsFile& stats) {
 
 Result<StatsFile> parse_stats(std::string_view text) {
   TAKT_ASSIGN(const Value json, parse_json(text).transform_error(while_("stats")));
-  if (json.int_or("format", 0) != kFormat || !json["revisions"].is_array())
-    return fail(Code::kInvalid, "stats: format must be " + std::to_string(kFormat));
+  if (json.int_or("format", 0) != kStatsFormat || !json["revisions"].is_array())
+    return fail(Code::kInvalid, "stats: format must be " + std::to_string(kStatsFormat));
   StatsFile stats;
   stats.epoch = json.text_or("epoch", "");
   stats.pid = json.int_or("pid", 0);
@@ -161,7 +161,8 @@ std::string render_metrics(const StatsFile& stats) {
   for (const auto& [key, counts] : stats.revisions) {
     const std::string labels =
         "service=\"" + key.first + "\",revision=\"" + std::to_string(key.second) + "\"";
-    requests += "takt_gateway_requests_total{" + labels + "} " + std::to_string(counts.requests) + "\n";
+    requests +=
+        "takt_gateway_requests_total{" + labels + "} " + std::to_string(counts.requests) + "\n";
     errors += "takt_gateway_errors_total{" + labels + "} " + std::to_string(counts.errors) + "\n";
     put_histogram(seconds, labels, counts);
   }
