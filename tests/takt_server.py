@@ -233,7 +233,7 @@ class Server:
         return result.stdout
 
     def json(self, *words: str | pathlib.Path, **arguments: Any) -> Any:
-        return json.loads(self.takt(*words, "--json", **arguments))
+        return json.loads(self.takt("--json", *words, **arguments))
 
     def wait_job(self, number: int, seconds: float = 60) -> dict[str, Any]:
         """The job once it has ended."""

@@ -10,6 +10,7 @@
 #include "takt/app/server.h"
 #include "takt/base/log.h"
 #include "takt/cli/cli.h"
+#include "takt/gateway/gateway.h"
 #include "takt/serve/server.h"
 
 extern char** environ;  // NOLINT: POSIX declares it nowhere
@@ -87,6 +88,23 @@ int infer_command(const std::vector<std::string>& words) {
   return serve::infer_main(std::move(options));
 }
 
+int gateway_command(const std::vector<std::string>& words) {
+  gateway::GatewayOptions options;
+  std::string folder;
+  CLI::App app{"the data path of services; the server starts it", "takt gateway"};
+  app.add_option("--folder", folder, "DATA/gateway: holds snapshot.json, gets stats.json")->required();
+  app.add_option("--http", options.http, "host:port");
+  app.add_option("--grpc", options.grpc, "host:port; empty: none");
+  app.add_option("--network-threads", options.network_threads, "threads that move bytes");
+  app.add_option("--body-bytes-max", options.body_bytes_max, "largest request body");
+  app.add_option("--deadline-ms", options.deadline_ms, "of one request");
+  app.add_option("--drain-ms", options.drain_ms, "for requests in flight at SIGTERM");
+  if (const int code = parse_flags(app, words); code >= 0) return code;
+  options.folder = folder;
+  log_setup(LogLevel::kInfo, LogFormat::kAuto);
+  return gateway::gateway_main(std::move(options));
+}
+
 int restore_command(const std::vector<std::string>& words) {
   std::string backup, data_dir;
   CLI::App app{"copy a backup into a new data folder", "takt restore"};
@@ -106,6 +124,7 @@ int run_command(const std::vector<std::string>& words) {
   const std::string command = words.empty() ? "" : words[0];
   const std::vector<std::string> rest(words.begin() + (words.empty() ? 0 : 1), words.end());
   if (command == "server") return server_command(rest);
+  if (command == "gateway") return gateway_command(rest);
   if (command == "infer") return infer_command(rest);
   if (command == "restore") return restore_command(rest);
   return cli::run(words);

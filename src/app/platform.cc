@@ -32,6 +32,9 @@
 #include "takt/pipelines/migrations.h"
 #include "takt/pipelines/pipeline_service.h"
 #include "takt/pipelines/routes.h"
+#include "takt/services/migrations.h"
+#include "takt/services/routes.h"
+#include "takt/services/station.h"
 #include "takt/spine/event_stream.h"
 #include "takt/spine/line.h"
 #include "takt/spine/routes.h"
@@ -80,7 +83,7 @@ std::vector<std::string> split_list(const std::string& text) {
 std::vector<store::Migration> all_migrations() {
   std::vector<store::Migration> all;
   for (const auto room : {store::migrations(), access::migrations(), data::migrations(), track::migrations(),
-                          jobs::migrations(), models::migrations(), pipelines::migrations()})
+                          jobs::migrations(), models::migrations(), services::migrations(), pipelines::migrations()})
     all.insert(all.end(), room.begin(), room.end());
   std::ranges::sort(all, {}, &store::Migration::name);
   return all;
@@ -100,6 +103,7 @@ class RunningPlatform final : public Platform {
  private:
   Status open_store();
   Status open_jobs();
+  Status open_services();
   void register_stations();
   void register_routes();
 
@@ -123,6 +127,7 @@ class RunningPlatform final : public Platform {
   std::unique_ptr<track::ArtifactService> artifacts_;
   std::unique_ptr<models::ModelRegistry> models_;
   std::unique_ptr<jobs::JobStation> jobs_;
+  std::unique_ptr<services::Station> services_;
   std::unique_ptr<pipelines::PipelineService> pipelines_;
   std::unique_ptr<pipelines::Engine> engine_;
   net::Router router_;
@@ -170,6 +175,17 @@ Status RunningPlatform::open_jobs() {
   return {};
 }
 
+Status RunningPlatform::open_services() {
+  services::StationOptions options;
+  options.takt_binary = own_executable();
+  options.data_dir = data_dir_;
+  options.gateway_listen = settings_.text("gateway_listen");
+  options.gateway_grpc_listen = settings_.text("gateway_grpc_listen");
+  TAKT_ASSIGN(services_, services::Station::open({*db_, *blobs_, registry_, jobs_->service(), *access_},
+                                                 std::move(options)));
+  return {};
+}
+
 /// What stations offer to pipelines, to `why` and to the Line page, in the order of the line.
 void RunningPlatform::register_stations() {
   registry_.add(std::make_unique<data::DatasetResolver>(*datasets_, *access_));
@@ -177,6 +193,7 @@ void RunningPlatform::register_stations() {
   registry_.add(std::make_unique<models::ModelResolver>(*models_, *access_));
   registry_.add(std::make_unique<models::RegisterStep>(*models_, *access_));
   registry_.add(jobs_->make_step());
+  for (auto& step : services_->make_steps()) registry_.add(std::move(step));
   registry_.add(std::make_unique<pipelines::GateStep>());
 
   const auto data = std::make_shared<data::DatasetExplainer>(*datasets_, *access_);
@@ -187,11 +204,13 @@ void RunningPlatform::register_stations() {
   why_->add(jobs_->make_explainer());
   why_->add(runs);
   why_->add(models);
+  why_->add(services_->make_explainer());
   why_->add(lines);
   line_->add(data);
   line_->add(jobs_->make_line_source());
   line_->add(runs);
   line_->add(models);
+  line_->add(services_->make_line_source());
   line_->add(lines);
 }
 
@@ -208,6 +227,7 @@ void RunningPlatform::register_routes() {
   jobs::register_routes(router_, *jobs_, *access_);
   track::register_routes(router_, {*track_, *logged_models_, *artifacts_}, *access_);
   models::register_routes(router_, *models_, *access_);
+  services::register_routes(router_, *services_, *access_);
   pipelines::register_routes(router_, *pipelines_, *access_);
   router_.set_fallback(serve_console);
 }
@@ -223,14 +243,17 @@ Status RunningPlatform::start() {
   url_ = std::string(has_tls ? "https" : "http") + "://127.0.0.1" +
          (colon == std::string::npos ? "" : options.listen.substr(colon));
   TAKT_RETURN_IF_ERROR(open_jobs());
+  TAKT_RETURN_IF_ERROR(open_services());
   register_stations();
   register_routes();
   db_->on_commit([this] {
     events_->wake();
+    services_->wake();
     engine_->wake();
   });
   // Recovery comes before requests: what an earlier server left is adopted or ended first.
   jobs_->start();
+  services_->start();
   engine_->start();
   TAKT_ASSIGN(server_, net::Server::start(std::move(options), router_, access_.get(), clock_));
   is_ready_ = true;
@@ -244,6 +267,7 @@ void RunningPlatform::stop() {
   if (events_) events_->stop();
   if (server_) server_->drain(settings_.integer("drain"));
   if (engine_) engine_->stop();
+  if (services_) services_->stop();
   if (jobs_) jobs_->stop();
   if (db_) db_->on_commit([] {});
 }

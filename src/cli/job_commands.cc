@@ -216,9 +216,9 @@ void add_job_commands(CLI::App& app, Chosen& chosen) {
   auto* submit_command = app.add_subcommand("submit", "submit a job: takt submit job.yaml, or takt submit -- COMMAND");
   submit_command->add_option("words", o->words, "a Job file, or after -- the command")->required();
   submit_command->add_option("--name", o->name, "name of the job");
-  submit_command->add_option("--input", o->inputs, "NAME=DATASET@N");
-  submit_command->add_option("-p,--param", o->params, "NAME=VALUE");
-  submit_command->add_option("--output", o->outputs, "NAME=KIND (model, artifact, json, dataset)");
+  submit_command->add_option("--input", o->inputs, "NAME=DATASET@N")->allow_extra_args(false);
+  submit_command->add_option("-p,--param", o->params, "NAME=VALUE")->allow_extra_args(false);
+  submit_command->add_option("--output", o->outputs, "NAME=KIND (model, artifact, json, dataset)")->allow_extra_args(false);
   submit_command->add_option("--cpu", o->cpu, "such as 500m");
   submit_command->add_option("--memory", o->memory, "such as 1GiB");
   submit_command->add_option("--timeout", o->timeout, "such as 10m");

@@ -52,13 +52,14 @@ Result<DatasetVersion> find_version(store::Reader& reader, const ProjectId& proj
     TAKT_ASSIGN(std::string hint, names_of(reader, project, name));
     return fail(Code::kNotFound, "no dataset '" + std::string(name) + "'", std::move(hint));
   }
-  if (versions.empty())
+  if (number == 0)
     return fail(Code::kNotFound, "every version of dataset '" + std::string(name) + "' was removed");
   DatasetVersionId id;
   id.name = std::string(name);
   id.number = number;
   auto removed = load_version(reader, project, id);
   if (removed) return removed;
+  if (versions.empty()) return removed;
   return fail(std::move(removed).error().with_hint("versions that exist: " + numbers_of(versions)));
 }
 
