@@ -56,6 +56,8 @@ class ThreadAside final : public Aside {
 
 }  // namespace
 
-std::unique_ptr<Aside> make_thread_aside(int threads) { return std::make_unique<ThreadAside>(threads); }
+std::unique_ptr<Aside> make_thread_aside(int threads) {
+  return std::make_unique<ThreadAside>(threads);
+}
 
 }  // namespace takt::jobs

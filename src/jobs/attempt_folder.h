@@ -17,7 +17,9 @@ class AttemptFolder {
         root_(job_root_ / "attempts" / std::to_string(attempt)) {}
 
   const std::filesystem::path& root() const { return root_; }
-  std::filesystem::path checkpoint() const { return job_root_ / "checkpoint"; }  // of the job, not the attempt
+  std::filesystem::path checkpoint() const {
+    return job_root_ / "checkpoint";
+  }  // of the job, not the attempt
   std::filesystem::path work() const { return root_ / "work"; }
   std::filesystem::path inputs() const { return root_ / "inputs"; }
   std::filesystem::path outputs() const { return root_ / "outputs"; }

@@ -25,7 +25,8 @@ constexpr std::int64_t kTokenMsWithoutTimeout = 30ll * 24 * 3'600'000;
 
 using actions::PortKind;
 
-std::unexpected<Error> output_fault(const std::string& name, const std::string& text, std::string hint = {}) {
+std::unexpected<Error> output_fault(const std::string& name, const std::string& text,
+                                    std::string hint = {}) {
   return fail(Code::kInvalid, "output '" + name + "' " + text, std::move(hint));
 }
 
@@ -34,7 +35,8 @@ Result<std::string> read_json_output(const fs::path& outputs, const std::string&
   TAKT_ASSIGN(const SafePath path, root.resolve(name + ".json"));
   const Result<Fd> file = path.open_read();
   if (!file)
-    return output_fault(name, "was not written", "write a JSON object to the file TAKT_OUTPUT_" + variable_name(name));
+    return output_fault(name, "was not written",
+                        "write a JSON object to the file TAKT_OUTPUT_" + variable_name(name));
   std::string text(kJsonOutputBytesMax + 1, '\0');
   std::size_t used = 0;
   while (used < text.size()) {
@@ -55,7 +57,8 @@ Status check_output_folder(const std::string& name, const fs::path& path) {
   const fs::file_status status = fs::symlink_status(path, error);
   const bool is_folder = fs::is_directory(status);
   if (fs::exists(status) && !is_folder)
-    return output_fault(name, "is not a folder", "write files into the folder TAKT_OUTPUT_" + variable_name(name));
+    return output_fault(name, "is not a folder",
+                        "write files into the folder TAKT_OUTPUT_" + variable_name(name));
   if (!is_folder || fs::is_empty(path, error))
     return output_fault(name, "was not written",
                         "write files into the folder TAKT_OUTPUT_" + variable_name(name));
@@ -109,8 +112,8 @@ class DiskWorkspace final : public Workspace {
 
   void discard(const Job& job, const Attempt& attempt, bool is_last) override {
     const AttemptFolder folder(data_dir_, job.id, attempt.number);
-    for (const fs::path& path :
-         {folder.work(), folder.inputs(), folder.outputs(), folder.home(), folder.tmp(), folder.ports()})
+    for (const fs::path& path : {folder.work(), folder.inputs(), folder.outputs(), folder.home(),
+                                 folder.tmp(), folder.ports()})
       (void)remove_tree(path);
     if (!is_last) return;
     (void)remove_tree(folder.checkpoint());
@@ -120,12 +123,14 @@ class DiskWorkspace final : public Workspace {
  private:
   // The interpreter that the environment's lock was taken from.
   Result<std::string> interpreter_of(const ProjectId& project, const Digest& lock) {
-    TAKT_ASSIGN(const std::string text, parts_.blobs.read_bytes(project, lock, kLockBytesMax)
-                                            .transform_error(while_("reading the environment's lock")));
+    TAKT_ASSIGN(const std::string text,
+                parts_.blobs.read_bytes(project, lock, kLockBytesMax)
+                    .transform_error(while_("reading the environment's lock")));
     const Result<Value> json = parse_json(text);
     if (!json) return std::string();  // a lock of another tool: nothing to learn from it
     const Value& python = (*json)["python"];
-    const std::string path = python.is_string() ? python.as_string() : python.text_or("executable", "");
+    const std::string path =
+        python.is_string() ? python.as_string() : python.text_or("executable", "");
     return path.starts_with('/') ? path : std::string();
   }
 
@@ -133,8 +138,8 @@ class DiskWorkspace final : public Workspace {
     // A try before this one may have been interrupted here; nothing runs in the folder yet.
     for (const fs::path& path : {folder.work(), folder.inputs(), folder.outputs()})
       TAKT_RETURN_IF_ERROR(remove_tree(path));
-    for (const fs::path& path : {folder.checkpoint(), folder.inputs(), folder.outputs(), folder.home(),
-                                 folder.tmp(), folder.ports()})
+    for (const fs::path& path : {folder.checkpoint(), folder.inputs(), folder.outputs(),
+                                 folder.home(), folder.tmp(), folder.ports()})
       TAKT_RETURN_IF_ERROR(make_dirs(path));
     for (const JobOutput& output : job.spec.outputs)
       if (output.kind != PortKind::kJson)
@@ -162,7 +167,8 @@ class DiskWorkspace final : public Workspace {
     return write_file_durably(folder.params(), dump_json(Value(std::move(params))) + "\n");
   }
 
-  Result<CollectedOutput> collect_json(const Job& job, const JobOutput& output, const AttemptFolder& folder,
+  Result<CollectedOutput> collect_json(const Job& job, const JobOutput& output,
+                                       const AttemptFolder& folder,
                                        std::map<std::string, double>& metrics) {
     TAKT_ASSIGN(const std::string text, read_json_output(folder.outputs(), output.name));
     const Result<Value> json = parse_json(text);
@@ -170,17 +176,20 @@ class DiskWorkspace final : public Workspace {
     TAKT_ASSIGN(const Digest digest, parts_.blobs.add_bytes(job.project, text));
     if (json->is_object())
       for (const auto& [name, value] : json->as_object())
-        if (value.is_number() && std::isfinite(value.as_number())) metrics[name] = value.as_number();
+        if (value.is_number() && std::isfinite(value.as_number()))
+          metrics[name] = value.as_number();
     CollectedOutput collected;
     collected.port = {PortKind::kJson, Ref{"artifact", digest.value}, digest, *json};
     return collected;
   }
 
-  Result<CollectedOutput> collect_tree(const Job& job, const JobOutput& output, const AttemptFolder& folder) {
+  Result<CollectedOutput> collect_tree(const Job& job, const JobOutput& output,
+                                       const AttemptFolder& folder) {
     const fs::path path = output_path(folder, output.name, output.kind);
     TAKT_RETURN_IF_ERROR(check_output_folder(output.name, path));
-    TAKT_ASSIGN(const Digest tree, parts_.blobs.add_folder(job.project, path)
-                                       .transform_error(while_("storing output '" + output.name + "'")));
+    TAKT_ASSIGN(const Digest tree,
+                parts_.blobs.add_folder(job.project, path)
+                    .transform_error(while_("storing output '" + output.name + "'")));
     CollectedOutput collected;
     TAKT_ASSIGN(collected.tree, parts_.blobs.read_tree(job.project, tree));
     collected.port = {output.kind, Ref{"artifact", tree.value}, tree, {}};

@@ -60,29 +60,45 @@ struct Dispatcher::Impl {
 
   // True when the attempt's end was written.
   bool watch(const OpenJob& open) {
-    std::optional<Job> job = load(open.id);
-    if (!job || job->attempts.empty()) return false;
-    const Attempt& attempt = job->attempts.back();
-    const Lease lease{job->id, attempt.number, attempt.token};
+    const Lease lease = lease_of(open.id);
+    if (lease.attempt == 0) return false;
     const Result<AttemptStatus> status = parts.executor.poll(lease);
     if (!status) {
-      note_problem("attempt cannot be looked at", job->id, status.error());
+      note_problem("attempt cannot be looked at", open.id, status.error());
       return false;
     }
+    // The usual case costs no look at the row.
+    if (status->phase == AttemptPhase::kRunning && open.state == JobState::kRunning) return false;
+    const std::optional<Job> job = load(open.id);
+    if (!job) return false;
     switch (status->phase) {
-      case AttemptPhase::kRunning: return keep_running(*job, lease);
-      case AttemptPhase::kEnded: return end_with_record(*job, lease, status->exit);
-      case AttemptPhase::kLost: return end_without_record(*job, lease, lost_outcome(), false);
+      case AttemptPhase::kRunning:
+        return keep_running(*job, lease);
+      case AttemptPhase::kEnded:
+        return end_with_record(*job, lease, status->exit);
+      case AttemptPhase::kLost:
+        return end_without_record(*job, lease, lost_outcome(), false);
       case AttemptPhase::kNeverStarted:
         return end_without_record(*job, lease, never_started_outcome(), true);
     }
     return false;
   }
 
+  // Of the job's last attempt; number 0 when it cannot be read now.
+  Lease lease_of(JobId id) {
+    const auto known = leases.find(id);
+    if (known != leases.end()) return known->second;
+    const std::optional<Job> job = load(id);
+    if (!job || job->attempts.empty()) return {};
+    const Attempt& attempt = job->attempts.back();
+    return leases[id] = {id, attempt.number, attempt.token};
+  }
+
   bool keep_running(const Job& job, const Lease& lease) {
     start_problems.erase(job.id);
     if (job.state == JobState::kStarting) {
-      const Status written = parts.db.write([&](store::Tx& tx) { return write_started(tx, lease); });
+      const Status written =
+          parts.db.write([&](store::Tx& tx) { return write_started(tx, lease); });
       if (!written) note_problem("start cannot be written", job.id, written.error());
     }
     if (job.state == JobState::kStopping) {
@@ -98,7 +114,8 @@ struct Dispatcher::Impl {
     end.exit = exit;
     end.outcome = classify(exit, job.spec);
     const bool has_outputs = !job.spec.outputs.empty();
-    if (end.outcome.failure != FailureClass::kNone || job.state == JobState::kStopping || !has_outputs)
+    if (end.outcome.failure != FailureClass::kNone || job.state == JobState::kStopping ||
+        !has_outputs)
       return write_end(lease, end);
     busy.insert(job.id);
     parts.aside.run([this, job, lease, exit] {
@@ -133,6 +150,7 @@ struct Dispatcher::Impl {
       note_problem("end of an attempt cannot be written", lease.job, written.error());
       return false;
     }
+    leases.erase(lease.job);
     if (!state) return true;
     count_attempt_end(end.outcome.failure);
     log_info("attempt ended", {{"job", lease.job.value},
@@ -166,7 +184,8 @@ struct Dispatcher::Impl {
     }
     for (SideResult& result : taken) {
       busy.erase(result.lease.job);
-      if (result.start_problem) start_problems.insert_or_assign(result.lease.job, *result.start_problem);
+      if (result.start_problem)
+        start_problems.insert_or_assign(result.lease.job, *result.start_problem);
       if (result.collected) finish_collection(result);
     }
   }
@@ -194,7 +213,8 @@ struct Dispatcher::Impl {
     QueueView view;
     for (const OpenJob& job : open) {
       if (job.state == JobState::kWaiting)
-        view.waiting.push_back({job.id, job.priority, job.resources, job.submitted_ms, job.not_before_ms});
+        view.waiting.push_back(
+            {job.id, job.priority, job.resources, job.submitted_ms, job.not_before_ms});
       else
         view.placed.push_back({job.id, job.resources});
     }
@@ -206,7 +226,8 @@ struct Dispatcher::Impl {
     for (const Decision& decision : decisions) {
       if (const auto* wait = std::get_if<Wait>(&decision)) {
         reasons.emplace(wait->job, wait->reason);
-        if (wait->until_ms > 0) next_ms = std::min(next_ms, std::max<std::int64_t>(wait->until_ms - now, 1));
+        if (wait->until_ms > 0)
+          next_ms = std::min(next_ms, std::max<std::int64_t>(wait->until_ms - now, 1));
       } else {
         place_one(std::get<Place>(decision).job);
         next_ms = std::min(next_ms, options.tick_ms);
@@ -225,12 +246,14 @@ struct Dispatcher::Impl {
     if (!written) return note_problem("job cannot be placed", id, written.error());
     std::optional<Job> job = attempt ? load(id) : std::nullopt;
     if (!job) return;
+    leases.erase(id);
     busy.insert(id);
     parts.aside.run([this, job = std::move(*job)] {
       const Attempt& leased = job.attempts.back();
       SideResult result{{job.id, leased.number, leased.token}, {}, {}, {}};
       Result<Launch> launch = parts.workspace.prepare(job, leased);
-      const Status started = launch ? parts.executor.start(*launch) : fail(std::move(launch).error());
+      const Status started =
+          launch ? parts.executor.start(*launch) : fail(std::move(launch).error());
       if (!started) result.start_problem = started.error();
       deliver(std::move(result));
     });
@@ -259,7 +282,8 @@ struct Dispatcher::Impl {
     for (;;) {
       const std::int64_t next_ms = pass();
       std::unique_lock lock(mutex);
-      changed.wait_for(lock, std::chrono::milliseconds(next_ms), [this] { return is_woken || is_over; });
+      changed.wait_for(lock, std::chrono::milliseconds(next_ms),
+                       [this] { return is_woken || is_over; });
       if (is_over) return;
       is_woken = false;
     }
@@ -269,15 +293,16 @@ struct Dispatcher::Impl {
   const DispatcherOptions options;
 
   // Of the owner thread alone.
-  std::set<JobId> busy;                     // a side task works on its attempt
-  std::map<JobId, Error> start_problems;    // what start() said, until poll() tells what is true
+  std::map<JobId, Lease> leases;          // of placed jobs, as read from their rows
+  std::set<JobId> busy;                   // a side task works on its attempt
+  std::map<JobId, Error> start_problems;  // what start() said, until poll() tells what is true
 
   mutable std::mutex mutex;
   std::condition_variable changed;
-  std::vector<SideResult> results;          // guarded by mutex
+  std::vector<SideResult> results;            // guarded by mutex
   std::map<JobId, std::string> wait_reasons;  // guarded by mutex
-  bool is_woken = false;                    // guarded by mutex
-  bool is_over = false;                     // guarded by mutex
+  bool is_woken = false;                      // guarded by mutex
+  bool is_over = false;                       // guarded by mutex
   std::thread thread;
 };
 

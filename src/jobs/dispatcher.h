@@ -18,10 +18,10 @@
 namespace takt::jobs {
 
 struct DispatcherOptions {
-  int lost_max = 3;              // lost attempts of a job that are repeated beside its retries
-  std::int64_t tick_ms = 1000;   // how often attempts are looked at without a notice
+  int lost_max = 3;             // lost attempts of a job that are repeated beside its retries
+  std::int64_t tick_ms = 1000;  // how often attempts are looked at without a notice
   std::int64_t hold_after_ms = kHoldAfterMs;
-  int queue_max = 10'000;        // jobs that one pass looks at
+  int queue_max = 10'000;  // jobs that one pass looks at
 };
 
 struct DispatcherParts {

@@ -6,7 +6,8 @@
 namespace takt::jobs {
 namespace {
 
-constexpr std::string_view kSystemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+constexpr std::string_view kSystemPath =
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 using actions::PortKind;
 
@@ -34,7 +35,8 @@ std::string expand(const std::string& word, const std::map<std::string, std::str
   }
 }
 
-void put_ports(const Job& job, const AttemptFolder& folder, std::map<std::string, std::string>& env) {
+void put_ports(const Job& job, const AttemptFolder& folder,
+               std::map<std::string, std::string>& env) {
   for (const auto& [name, port] : job.inputs)
     env["TAKT_INPUT_" + variable_name(name)] = input_path(folder, name, port.kind).string();
   for (const JobOutput& output : job.spec.outputs)
@@ -53,11 +55,13 @@ std::string variable_name(std::string_view name) {
   return variable;
 }
 
-std::filesystem::path input_path(const AttemptFolder& folder, const std::string& name, PortKind kind) {
+std::filesystem::path input_path(const AttemptFolder& folder, const std::string& name,
+                                 PortKind kind) {
   return folder.inputs() / (is_file_kind(kind) ? name + ".json" : name);
 }
 
-std::filesystem::path output_path(const AttemptFolder& folder, const std::string& name, PortKind kind) {
+std::filesystem::path output_path(const AttemptFolder& folder, const std::string& name,
+                                  PortKind kind) {
   return folder.outputs() / (is_file_kind(kind) ? name + ".json" : name);
 }
 
@@ -80,7 +84,8 @@ std::map<std::string, std::string> build_environment(const Job& job, const Attem
   env["HOME"] = folder.home().string();
   env["TMPDIR"] = folder.tmp().string();
   for (const auto& [name, value] : spec.params)
-    env["TAKT_PARAM_" + variable_name(name)] = value.is_string() ? value.as_string() : dump_json(value);
+    env["TAKT_PARAM_" + variable_name(name)] =
+        value.is_string() ? value.as_string() : dump_json(value);
   put_ports(job, folder, env);
   env["TAKT_PARAMS"] = folder.params().string();
   env["TAKT_CHECKPOINT_DIR"] = folder.checkpoint().string();
@@ -102,7 +107,8 @@ std::map<std::string, std::string> build_environment(const Job& job, const Attem
 std::vector<std::string> build_command(const JobSpec& spec,
                                        const std::map<std::string, std::string>& environment) {
   std::vector<std::string> command = spec.command;
-  if (!spec.python.empty() && (command[0] == "python" || command[0] == "python3")) command[0] = spec.python;
+  if (!spec.python.empty() && (command[0] == "python" || command[0] == "python3"))
+    command[0] = spec.python;
   if (is_endless(spec.kind))
     for (std::string& word : command) word = expand(word, environment);
   return command;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variables that a job's command sees: built from nothing, so that no secret of the server leaks.
+// The variables that a job's command sees: built from nothing, so that no secret of the server
+// leaks.
 #pragma once
 
 #include <map>
@@ -20,13 +21,16 @@ std::map<std::string, std::string> build_environment(const Job& job, const Attem
                                                      const EnvironmentFacts& facts);
 
 /// Where an input lies and an output is to be written; JSON ones are files.
-std::filesystem::path input_path(const AttemptFolder& folder, const std::string& name, actions::PortKind kind);
-std::filesystem::path output_path(const AttemptFolder& folder, const std::string& name, actions::PortKind kind);
+std::filesystem::path input_path(const AttemptFolder& folder, const std::string& name,
+                                 actions::PortKind kind);
+std::filesystem::path output_path(const AttemptFolder& folder, const std::string& name,
+                                  actions::PortKind kind);
 
 /// "learning-rate" -> "LEARNING_RATE"
 std::string variable_name(std::string_view name);
 
-/// `python` as the first word means the spec's interpreter; in endless kinds ${NAME} stands for a variable.
+/// `python` as the first word means the spec's interpreter; in endless kinds ${NAME} stands for a
+/// variable.
 std::vector<std::string> build_command(const JobSpec& spec,
                                        const std::map<std::string, std::string>& environment);
 

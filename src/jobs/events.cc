@@ -3,7 +3,8 @@
 
 namespace takt::jobs::events {
 
-Status append(store::Tx& tx, const Job& job, std::string_view verb, const UserId& actor, Object more) {
+Status append(store::Tx& tx, const Job& job, std::string_view verb, const UserId& actor,
+              Object more) {
   store::Event event;
   event.project = job.project;
   event.actor = actor;

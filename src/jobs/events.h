@@ -15,6 +15,7 @@ inline constexpr std::string_view kEnded = "job.ended";
 inline constexpr std::string_view kCancelAsked = "job.cancel-asked";
 
 /// Subject job/N; the details always hold `name` and `state`, and what `more` adds.
-Status append(store::Tx& tx, const Job& job, std::string_view verb, const UserId& actor, Object more = {});
+Status append(store::Tx& tx, const Job& job, std::string_view verb, const UserId& actor,
+              Object more = {});
 
 }  // namespace takt::jobs::events

@@ -26,11 +26,11 @@ struct Launch {
   AttemptFolder folder;
   std::vector<std::string> command;
   std::map<std::string, std::string> environment;  // complete: nothing else is passed on
-  std::string python;                              // interpreter that must be reachable; may be empty
+  std::string python;  // interpreter that must be reachable; may be empty
   Resources resources;
-  std::int64_t limit_cpu_millicores = 0;           // 0: none
+  std::int64_t limit_cpu_millicores = 0;  // 0: none
   std::int64_t limit_memory_bytes = 0;
-  std::int64_t timeout_ms = 0;                     // 0: none
+  std::int64_t timeout_ms = 0;  // 0: none
 };
 
 /// How an attempt ended, as its supervisor wrote it down.
@@ -46,8 +46,8 @@ struct AttemptExit {
 enum class AttemptPhase {
   kNeverStarted,  // and never will be: the executor has fenced it off
   kRunning,
-  kEnded,         // `exit` is filled
-  kLost,          // its supervisor is gone without a word; nothing of it is left running
+  kEnded,  // `exit` is filled
+  kLost,   // its supervisor is gone without a word; nothing of it is left running
 };
 struct AttemptStatus {
   AttemptPhase phase = AttemptPhase::kRunning;

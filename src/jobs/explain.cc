@@ -20,7 +20,8 @@ std::string number_text(JobId id) { return std::to_string(id.value); }
 
 std::string describe_request(const Job& job) {
   const Resources& r = job.spec.resources;
-  std::string text = std::to_string(r.cpu_millicores) + "m CPU, " + format_bytes(r.memory_bytes) + " memory";
+  std::string text =
+      std::to_string(r.cpu_millicores) + "m CPU, " + format_bytes(r.memory_bytes) + " memory";
   if (r.gpus > 0) text += ", " + std::to_string(r.gpus) + " GPUs";
   return text;
 }
@@ -45,35 +46,41 @@ void explain_waiting(const Job& job, UnixMs now, spine::Explanation& out) {
   out.next.push_back("takt jobs cancel " + number_text(job.id));
 }
 
-void explain_failed(const Job& job, const std::vector<std::string>& log_tail, spine::Explanation& out) {
-  const FailureClass failure = job.attempts.empty() ? FailureClass::kNone : job.attempts.back().failure;
+void explain_failed(const Job& job, const std::vector<std::string>& log_tail,
+                    spine::Explanation& out) {
+  const FailureClass failure =
+      job.attempts.empty() ? FailureClass::kNone : job.attempts.back().failure;
   out.lines.push_back(job.reason);
   out.lines.push_back("class: " + std::string(failure_class_name(failure)));
   for (const Attempt& attempt : job.attempts) out.lines.push_back(describe_attempt(attempt));
   if (job.spec.retries_max > 0)
-    out.lines.push_back(std::to_string(job.retries_used) + " of " + std::to_string(job.spec.retries_max) +
-                        " retries were used");
+    out.lines.push_back(std::to_string(job.retries_used) + " of " +
+                        std::to_string(job.spec.retries_max) + " retries were used");
   if (log_tail.empty()) {
     out.lines.push_back("the log is empty");
   } else {
     out.lines.push_back("the log ends with:");
     for (const std::string& line : log_tail) out.lines.push_back("  " + line);
   }
-  if (std::string step = next_step(failure, job.spec); !step.empty()) out.next.push_back(std::move(step));
+  if (std::string step = next_step(failure, job.spec); !step.empty())
+    out.next.push_back(std::move(step));
   out.next.push_back("takt jobs logs " + number_text(job.id));
 }
 
 void explain_running(const Job& job, UnixMs now, spine::Explanation& out) {
   const Attempt& attempt = job.attempts.back();
-  if (job.state == JobState::kStarting) out.lines.push_back("its code and inputs are being laid out");
+  if (job.state == JobState::kStarting)
+    out.lines.push_back("its code and inputs are being laid out");
   if (job.state == JobState::kStopping)
-    out.lines.push_back(job.reason + "; it has " + format_duration_ms(job.grace_ms) + " to end by itself");
+    out.lines.push_back(job.reason + "; it has " + format_duration_ms(job.grace_ms) +
+                        " to end by itself");
   if (attempt.started_ms > 0)
     out.lines.push_back("attempt " + std::to_string(attempt.number) + " has run for " +
                         format_duration_ms(now - attempt.started_ms));
   out.lines.push_back("it holds " + describe_request(job));
   if (job.spec.timeout_ms > 0 && attempt.started_ms > 0)
-    out.lines.push_back("its timeout of " + format_duration_ms(job.spec.timeout_ms) + " strikes in " +
+    out.lines.push_back("its timeout of " + format_duration_ms(job.spec.timeout_ms) +
+                        " strikes in " +
                         format_duration_ms(std::max<std::int64_t>(
                             attempt.started_ms + job.spec.timeout_ms - now, 0)));
   out.next.push_back("takt jobs logs --follow " + number_text(job.id));
@@ -87,14 +94,17 @@ class JobExplainer final : public spine::Explainer {
 
   Result<spine::Explanation> explain(const ProjectId& project, const Ref& ref) override {
     JobId id;
-    const auto [end, error] = std::from_chars(ref.path.data(), ref.path.data() + ref.path.size(), id.value);
+    const auto [end, error] =
+        std::from_chars(ref.path.data(), ref.path.data() + ref.path.size(), id.value);
     if (error != std::errc() || end != ref.path.data() + ref.path.size())
-      return fail(Code::kNotFound, "no job '" + ref.path + "'", "jobs are called by number: job/41");
+      return fail(Code::kNotFound, "no job '" + ref.path + "'",
+                  "jobs are called by number: job/41");
     const auto by = parts_.policy.as_server<access::Right::kRead>(project, UserId{"server"});
     TAKT_ASSIGN(const Job job, parts_.service.get(by, id));
     std::vector<std::string> tail;
     if (!job.attempts.empty())
-      tail = last_log_lines(AttemptFolder(parts_.data_dir, id, job.attempts.back().number).log(), kLogLines);
+      tail = last_log_lines(AttemptFolder(parts_.data_dir, id, job.attempts.back().number).log(),
+                            kLogLines);
     return explain_job(job, tail, parts_.db.clock().now_ms());
   }
 
@@ -116,14 +126,15 @@ class JobLineSource final : public spine::LineSource {
     }));
     const auto by = parts_.policy.as_server<access::Right::kRead>(project, UserId{"server"});
     JobFilter open;
-    open.states = {JobState::kWaiting, JobState::kStarting, JobState::kRunning, JobState::kStopping};
+    open.states = {JobState::kWaiting, JobState::kStarting, JobState::kRunning,
+                   JobState::kStopping};
     TAKT_ASSIGN(const std::vector<Job> moving, parts_.service.list(by, open));
     return card_of(counts, failed, moving);
   }
 
  private:
-  static spine::LineCard card_of(const std::map<JobState, std::int64_t>& counts, const std::vector<Job>& failed,
-                                 const std::vector<Job>& open) {
+  static spine::LineCard card_of(const std::map<JobState, std::int64_t>& counts,
+                                 const std::vector<Job>& failed, const std::vector<Job>& open) {
     spine::LineCard card;
     card.station = "jobs";
     for (const auto& [state, count] : counts) card.total += count;
@@ -142,7 +153,8 @@ class JobLineSource final : public spine::LineSource {
     for (const Job& job : failed)
       card.stops.push_back({"failed", ref_of(job.id), job.spec.name + ": " + job.reason,
                             "takt why job/" + number_text(job.id), job.ended_ms});
-    card.lines.push_back(std::to_string(card.moving) + " running, " + std::to_string(waiting) + " waiting");
+    card.lines.push_back(std::to_string(card.moving) + " running, " + std::to_string(waiting) +
+                         " waiting");
     const auto count_of = [&counts](JobState state) {
       const auto found = counts.find(state);
       return found == counts.end() ? 0 : found->second;
@@ -157,7 +169,8 @@ class JobLineSource final : public spine::LineSource {
 
 }  // namespace
 
-spine::Explanation explain_job(const Job& job, const std::vector<std::string>& log_tail, UnixMs now) {
+spine::Explanation explain_job(const Job& job, const std::vector<std::string>& log_tail,
+                               UnixMs now) {
   spine::Explanation out;
   const std::string name = "job " + number_text(job.id) + " (" + job.spec.name + ")";
   out.state = job_state_name(job.state);
@@ -179,12 +192,13 @@ spine::Explanation explain_job(const Job& job, const std::vector<std::string>& l
     case JobState::kSucceeded:
       out.title = name + " succeeded";
       for (const Attempt& attempt : job.attempts) out.lines.push_back(describe_attempt(attempt));
-      for (const auto& [output, port] : job.outputs) out.lines.push_back(output + ": " + port.ref.text());
+      for (const auto& [output, port] : job.outputs)
+        out.lines.push_back(output + ": " + port.ref.text());
       break;
     case JobState::kFailed:
       out.title = name + " failed";
-      out.facts["failure"] =
-          failure_class_name(job.attempts.empty() ? FailureClass::kNone : job.attempts.back().failure);
+      out.facts["failure"] = failure_class_name(job.attempts.empty() ? FailureClass::kNone
+                                                                     : job.attempts.back().failure);
       explain_failed(job, log_tail, out);
       break;
     case JobState::kCancelled:

@@ -22,6 +22,7 @@ std::shared_ptr<spine::Explainer> make_job_explainer(ExplainParts parts);
 std::shared_ptr<spine::LineSource> make_job_line_source(ExplainParts parts);
 
 /// The answer for one job as it is. `log_tail`: its last attempt's last lines. Pure.
-spine::Explanation explain_job(const Job& job, const std::vector<std::string>& log_tail, UnixMs now);
+spine::Explanation explain_job(const Job& job, const std::vector<std::string>& log_tail,
+                               UnixMs now);
 
 }  // namespace takt::jobs

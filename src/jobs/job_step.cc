@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step "job": a pipeline node that is a job. `with` is the job's spec; outputs that only the node
-// declares are added to it.
+// The step "job": a pipeline node that is a job. `with` is the job's spec; outputs that only the
+// node declares are added to it.
 #include "takt/jobs/job_step.h"
-
 
 namespace takt::jobs {
 namespace {
@@ -45,7 +44,8 @@ class JobStep final : public actions::StepRunner {
     TAKT_ASSIGN(const JobSpec spec, spec_of(definition));
     StepPorts ports;
     ports.inputs_open = true;
-    for (const JobOutput& output : spec.outputs) ports.outputs.push_back({output.name, output.kind, true});
+    for (const JobOutput& output : spec.outputs)
+      ports.outputs.push_back({output.name, output.kind, true});
     return ports;
   }
 
@@ -78,7 +78,8 @@ class JobStep final : public actions::StepRunner {
         progress.state = StepState::kFailed;
         progress.reason = "job " + std::to_string(job->id.value) + ": " + job->reason;
         break;
-      default: break;
+      default:
+        break;
     }
     return progress;
   }

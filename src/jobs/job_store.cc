@@ -105,21 +105,38 @@ std::string job_missing_text(JobId id) { return "no job " + std::to_string(id.va
 Status insert_job(store::Tx& tx, Job& job) {
   TAKT_ASSIGN(job.id.value, tx.next_number("jobs"));
   const JobSpec& spec = job.spec;
-  const auto inserted = tx.exec(
-      sql::kInsertJob,
-      {job.id.value, job.project.value, spec.name, text_of(job_kind_name(spec.kind)),
-       text_of(job_state_name(job.state)), std::int64_t{spec.priority}, spec.resources.cpu_millicores,
-       spec.resources.memory_bytes, spec.resources.gpus, dump_json(to_value(spec)), job.submitted_by.value,
-       job.run.value, job.owner, dump_ports(job.inputs), dump_ports(job.outputs), job.reason, job.submitted_ms,
-       job.started_ms, job.ended_ms, job.not_before_ms, job.cancel_ms, job.grace_ms,
-       std::int64_t{job.retries_used}, std::int64_t{job.lost_count}});
+  const auto inserted = tx.exec(sql::kInsertJob, {job.id.value,
+                                                  job.project.value,
+                                                  spec.name,
+                                                  text_of(job_kind_name(spec.kind)),
+                                                  text_of(job_state_name(job.state)),
+                                                  std::int64_t{spec.priority},
+                                                  spec.resources.cpu_millicores,
+                                                  spec.resources.memory_bytes,
+                                                  spec.resources.gpus,
+                                                  dump_json(to_value(spec)),
+                                                  job.submitted_by.value,
+                                                  job.run.value,
+                                                  job.owner,
+                                                  dump_ports(job.inputs),
+                                                  dump_ports(job.outputs),
+                                                  job.reason,
+                                                  job.submitted_ms,
+                                                  job.started_ms,
+                                                  job.ended_ms,
+                                                  job.not_before_ms,
+                                                  job.cancel_ms,
+                                                  job.grace_ms,
+                                                  std::int64_t{job.retries_used},
+                                                  std::int64_t{job.lost_count}});
   TAKT_RETURN_IF_ERROR(inserted);
   return {};
 }
 
 Result<Job> get_job(store::Reader& reader, JobId id) {
   TAKT_ASSIGN(const auto row, reader.find(sql::kFindJob, {id.value}));
-  if (!row) return fail(Code::kNotFound, job_missing_text(id), "takt jobs ls shows the jobs there are");
+  if (!row)
+    return fail(Code::kNotFound, job_missing_text(id), "takt jobs ls shows the jobs there are");
   TAKT_ASSIGN(Job job, job_from(*row));
   TAKT_RETURN_IF_ERROR(load_attempts(reader, job));
   return job;
@@ -132,14 +149,15 @@ Result<std::optional<JobId>> find_job_by_owner(store::Reader& reader, const Proj
   return JobId{row->integer(0)};
 }
 
-Result<std::vector<Job>> list_jobs(store::Reader& reader, const ProjectId& project, const JobFilter& filter) {
+Result<std::vector<Job>> list_jobs(store::Reader& reader, const ProjectId& project,
+                                   const JobFilter& filter) {
   std::string states;
   for (const JobState state : filter.states) states += "," + text_of(job_state_name(state));
   if (!states.empty()) states += ",";
   TAKT_ASSIGN(const store::Rows rows,
-              reader.query(sql::kListJobs,
-                           {project.value, text_of(job_kind_name(filter.kind)), filter.before, states,
-                            contains_pattern(filter.text), filter.text, std::int64_t{filter.limit}}));
+              reader.query(sql::kListJobs, {project.value, text_of(job_kind_name(filter.kind)),
+                                            filter.before, states, contains_pattern(filter.text),
+                                            filter.text, std::int64_t{filter.limit}}));
   return jobs_from(reader, rows);
 }
 
@@ -161,33 +179,36 @@ Result<std::vector<OpenJob>> list_open_jobs(store::Reader& reader, int limit) {
 }
 
 Status save_job(store::Tx& tx, const Job& job) {
-  TAKT_RETURN_IF_ERROR(tx.exec(
-      sql::kUpdateJob, {job.id.value, text_of(job_state_name(job.state)), dump_ports(job.outputs), job.reason,
-                        job.started_ms, job.ended_ms, job.not_before_ms, job.cancel_ms, job.grace_ms,
-                        std::int64_t{job.retries_used}, std::int64_t{job.lost_count}}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kUpdateJob,
+              {job.id.value, text_of(job_state_name(job.state)), dump_ports(job.outputs),
+               job.reason, job.started_ms, job.ended_ms, job.not_before_ms, job.cancel_ms,
+               job.grace_ms, std::int64_t{job.retries_used}, std::int64_t{job.lost_count}}));
   return {};
 }
 
 Status insert_attempt(store::Tx& tx, JobId job, const Attempt& attempt) {
-  TAKT_RETURN_IF_ERROR(tx.exec(
-      sql::kInsertAttempt,
-      {job.value, std::int64_t{attempt.number}, text_of(job_state_name(attempt.state)), attempt.token,
-       std::int64_t{attempt.exit_code}, std::int64_t{attempt.signal}, text_of(failure_class_name(attempt.failure)),
-       attempt.reason, attempt.placed_ms, attempt.started_ms, attempt.ended_ms, attempt.cpu_ms,
-       attempt.memory_bytes_peak}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kInsertAttempt,
+              {job.value, std::int64_t{attempt.number}, text_of(job_state_name(attempt.state)),
+               attempt.token, std::int64_t{attempt.exit_code}, std::int64_t{attempt.signal},
+               text_of(failure_class_name(attempt.failure)), attempt.reason, attempt.placed_ms,
+               attempt.started_ms, attempt.ended_ms, attempt.cpu_ms, attempt.memory_bytes_peak}));
   return {};
 }
 
 Status save_attempt(store::Tx& tx, JobId job, const Attempt& attempt) {
-  TAKT_RETURN_IF_ERROR(tx.exec(
-      sql::kUpdateAttempt,
-      {job.value, std::int64_t{attempt.number}, text_of(job_state_name(attempt.state)),
-       std::int64_t{attempt.exit_code}, std::int64_t{attempt.signal}, text_of(failure_class_name(attempt.failure)),
-       attempt.reason, attempt.started_ms, attempt.ended_ms, attempt.cpu_ms, attempt.memory_bytes_peak}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kUpdateAttempt,
+              {job.value, std::int64_t{attempt.number}, text_of(job_state_name(attempt.state)),
+               std::int64_t{attempt.exit_code}, std::int64_t{attempt.signal},
+               text_of(failure_class_name(attempt.failure)), attempt.reason, attempt.started_ms,
+               attempt.ended_ms, attempt.cpu_ms, attempt.memory_bytes_peak}));
   return {};
 }
 
-Result<std::map<JobState, std::int64_t>> count_jobs(store::Reader& reader, const ProjectId& project) {
+Result<std::map<JobState, std::int64_t>> count_jobs(store::Reader& reader,
+                                                    const ProjectId& project) {
   TAKT_ASSIGN(const store::Rows rows, reader.query(sql::kCountJobsByState, {project.value}));
   std::map<JobState, std::int64_t> counts;
   for (const store::Row& row : rows) {
@@ -197,8 +218,8 @@ Result<std::map<JobState, std::int64_t>> count_jobs(store::Reader& reader, const
   return counts;
 }
 
-Result<std::vector<Job>> list_failed_jobs(store::Reader& reader, const ProjectId& project, UnixMs since_ms,
-                                          int limit) {
+Result<std::vector<Job>> list_failed_jobs(store::Reader& reader, const ProjectId& project,
+                                          UnixMs since_ms, int limit) {
   TAKT_ASSIGN(const store::Rows rows,
               reader.query(sql::kListFailedJobs, {project.value, since_ms, std::int64_t{limit}}));
   return jobs_from(reader, rows);

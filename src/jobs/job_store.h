@@ -21,7 +21,8 @@ std::string job_missing_text(JobId id);
 /// No job: an empty optional.
 Result<std::optional<JobId>> find_job_by_owner(store::Reader& reader, const ProjectId& project,
                                                std::string_view owner);
-Result<std::vector<Job>> list_jobs(store::Reader& reader, const ProjectId& project, const JobFilter& filter);
+Result<std::vector<Job>> list_jobs(store::Reader& reader, const ProjectId& project,
+                                   const JobFilter& filter);
 
 /// What the queue needs of a job that is not final, without its spec.
 struct OpenJob {
@@ -39,8 +40,9 @@ Status save_job(store::Tx& tx, const Job& job);
 Status insert_attempt(store::Tx& tx, JobId job, const Attempt& attempt);
 Status save_attempt(store::Tx& tx, JobId job, const Attempt& attempt);
 
-Result<std::map<JobState, std::int64_t>> count_jobs(store::Reader& reader, const ProjectId& project);
-Result<std::vector<Job>> list_failed_jobs(store::Reader& reader, const ProjectId& project, UnixMs since_ms,
-                                          int limit);
+Result<std::map<JobState, std::int64_t>> count_jobs(store::Reader& reader,
+                                                    const ProjectId& project);
+Result<std::vector<Job>> list_failed_jobs(store::Reader& reader, const ProjectId& project,
+                                          UnixMs since_ms, int limit);
 
 }  // namespace takt::jobs

@@ -23,16 +23,19 @@ constexpr std::int64_t kFollowBytesPerTick = 256 << 10;
 
 }  // namespace
 
-Result<LogBytes> read_log(const std::filesystem::path& path, std::int64_t offset, std::int64_t bytes_max) {
+Result<LogBytes> read_log(const std::filesystem::path& path, std::int64_t offset,
+                          std::int64_t bytes_max) {
   LogBytes log;
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file && errno == ENOENT) return log;
   if (!file) return fail(errno_error("opening " + path.string(), errno));
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file.get(), &info) != 0) return fail(errno_error("reading " + path.string(), errno));
   log.size = info.st_size;
-  log.offset = offset < 0 ? std::max<std::int64_t>(log.size + offset, 0) : std::min(offset, log.size);
-  log.bytes.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(log.size - log.offset, 0, bytes_max)));
+  log.offset =
+      offset < 0 ? std::max<std::int64_t>(log.size + offset, 0) : std::min(offset, log.size);
+  log.bytes.resize(
+      static_cast<std::size_t>(std::clamp<std::int64_t>(log.size - log.offset, 0, bytes_max)));
   std::size_t used = 0;
   while (used < log.bytes.size()) {
     const ssize_t got = ::pread(file.get(), log.bytes.data() + used, log.bytes.size() - used,

@@ -21,7 +21,8 @@ struct LogBytes {
   std::int64_t offset = 0;
   std::int64_t size = 0;
 };
-Result<LogBytes> read_log(const std::filesystem::path& path, std::int64_t offset, std::int64_t bytes_max);
+Result<LogBytes> read_log(const std::filesystem::path& path, std::int64_t offset,
+                          std::int64_t bytes_max);
 
 /// The last `count` lines, without their line ends; long ones are cut.
 std::vector<std::string> last_log_lines(const std::filesystem::path& path, std::size_t count);
@@ -30,7 +31,8 @@ std::vector<std::string> last_log_lines(const std::filesystem::path& path, std::
 struct FollowedLog {
   std::filesystem::path path;
   std::int64_t offset = 0;
-  std::function<bool()> has_ended;  // asked when nothing new is there; then the rest is sent and the stream closed
+  std::function<bool()>
+      has_ended;  // asked when nothing new is there; then the rest is sent and the stream closed
 };
 
 /// Serves all followers from one thread. A reader that is slower than the log is cut off by its

@@ -12,13 +12,14 @@ constexpr std::size_t kFailures = static_cast<std::size_t>(FailureClass::kLost) 
 std::atomic<std::int64_t> submitted_count{0}, waiting_gauge{0}, placed_gauge{0};
 std::array<std::atomic<std::int64_t>, kFailures> ended_counts{};
 
-void add_metric(std::string& out, std::string_view name, std::string_view type, std::string_view help) {
-  out += "# HELP " + std::string(name) + " " + std::string(help) + "\n# TYPE " + std::string(name) + " " +
-         std::string(type) + "\n";
+void add_metric(std::string& out, std::string_view name, std::string_view type,
+                std::string_view help) {
+  out += "# HELP " + std::string(name) + " " + std::string(help) + "\n# TYPE " + std::string(name) +
+         " " + std::string(type) + "\n";
 }
 
-void add_plain(std::string& out, std::string_view name, std::string_view type, std::string_view help,
-               std::int64_t value) {
+void add_plain(std::string& out, std::string_view name, std::string_view type,
+               std::string_view help, std::int64_t value) {
   add_metric(out, name, type, help);
   out += std::string(name) + " " + std::to_string(value) + "\n";
 }
@@ -26,7 +27,9 @@ void add_plain(std::string& out, std::string_view name, std::string_view type, s
 }  // namespace
 
 void count_submission() { ++submitted_count; }
-void count_attempt_end(FailureClass failure) { ++ended_counts.at(static_cast<std::size_t>(failure)); }
+void count_attempt_end(FailureClass failure) {
+  ++ended_counts.at(static_cast<std::size_t>(failure));
+}
 void set_queue_gauges(std::int64_t waiting, std::int64_t placed) {
   waiting_gauge = waiting;
   placed_gauge = placed;

@@ -13,8 +13,8 @@ void count_submission();
 void count_attempt_end(FailureClass failure);
 void set_queue_gauges(std::int64_t waiting, std::int64_t placed);
 
-/// Prometheus text: takt_jobs_submitted_total, takt_jobs_attempts_ended_total{failure}, takt_jobs_waiting,
-/// takt_jobs_placed.
+/// Prometheus text: takt_jobs_submitted_total, takt_jobs_attempts_ended_total{failure},
+/// takt_jobs_waiting, takt_jobs_placed.
 std::string render_job_metrics();
 
 }  // namespace takt::jobs

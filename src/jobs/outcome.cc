@@ -26,14 +26,16 @@ std::int64_t memory_cap_of(const JobSpec& spec) {
 
 std::int64_t back_off_ms(const JobSpec& spec, int retries_used) {
   const int doublings = std::clamp(retries_used - 1, 0, 20);
-  return std::min(spec.retry_backoff_ms << doublings, std::max(kBackOffMsMax, spec.retry_backoff_ms));
+  return std::min(spec.retry_backoff_ms << doublings,
+                  std::max(kBackOffMsMax, spec.retry_backoff_ms));
 }
 
 Outcome classify(const AttemptExit& exit, const JobSpec& spec) {
   if (!exit.launch_error.empty()) return {FailureClass::kLaunch, exit.launch_error, false};
   const bool is_success = exit.code == 0 && !exit.timeout;
   if (is_success && is_endless(spec.kind))
-    return {FailureClass::kExitCode, "it ended with exit code 0, but it should serve until it is stopped"};
+    return {FailureClass::kExitCode,
+            "it ended with exit code 0, but it should serve until it is stopped"};
   if (is_success) return {};
   // A kill for memory explains the end, also when it hit a child and the main process only gave up.
   if (exit.oom)
@@ -49,8 +51,9 @@ Outcome classify(const AttemptExit& exit, const JobSpec& spec) {
 }
 
 Outcome lost_outcome() {
-  return {FailureClass::kLost,
-          "its supervisor ended without a word: the machine was restarted, or takt-shim was killed"};
+  return {
+      FailureClass::kLost,
+      "its supervisor ended without a word: the machine was restarted, or takt-shim was killed"};
 }
 
 Outcome never_started_outcome() {
@@ -64,15 +67,24 @@ Outcome launch_outcome(const Error& error) {
 
 std::string exit_code_meaning(int code) {
   switch (code) {
-    case 2: return "often wrong arguments";
-    case 75: return "asks to be run again";
-    case 126: return "the command could not be executed";
-    case 127: return "the command was not found";
-    case 130: return "interrupted, as by Ctrl-C";
-    case 137: return "a process of it was killed (SIGKILL)";
-    case 139: return "a process of it crashed (SIGSEGV)";
-    case 143: return "a process of it was asked to end (SIGTERM)";
-    default: break;
+    case 2:
+      return "often wrong arguments";
+    case 75:
+      return "asks to be run again";
+    case 126:
+      return "the command could not be executed";
+    case 127:
+      return "the command was not found";
+    case 130:
+      return "interrupted, as by Ctrl-C";
+    case 137:
+      return "a process of it was killed (SIGKILL)";
+    case 139:
+      return "a process of it crashed (SIGSEGV)";
+    case 143:
+      return "a process of it was asked to end (SIGTERM)";
+    default:
+      break;
   }
   return code > 128 && code < 160 ? "a process of it ended by " + signal_name(code - 128) : "";
 }
@@ -90,12 +102,16 @@ std::string next_step(FailureClass failure, const JobSpec& spec) {
     case FailureClass::kTimeout:
       return "raise timeout above " + format_duration_ms(spec.timeout_ms) +
              ", or write checkpoints to TAKT_CHECKPOINT_DIR and allow retries";
-    case FailureClass::kLaunch: return "correct the command, the code or the environment and submit again";
-    case FailureClass::kLost: return "submit it again";
+    case FailureClass::kLaunch:
+      return "correct the command, the code or the environment and submit again";
+    case FailureClass::kLost:
+      return "submit it again";
     case FailureClass::kExitCode:
-    case FailureClass::kSignal: return "read the end of the log, correct the code and submit again";
+    case FailureClass::kSignal:
+      return "read the end of the log, correct the code and submit again";
     case FailureClass::kNone:
-    case FailureClass::kCancelled: break;
+    case FailureClass::kCancelled:
+      break;
   }
   return {};
 }

@@ -14,7 +14,7 @@ constexpr std::size_t kHoldersNamed = 5;
 // One kind of resource: how to read it and how people see it.
 struct Dimension {
   std::string_view field;
-  std::int64_t Resources::*amount;
+  std::int64_t Resources::* amount;
   std::string (*render)(std::int64_t);
   std::string_view noun;
 };
@@ -49,8 +49,8 @@ std::string describe_holders(const Dimension& d, const std::vector<PlacedJob>& p
   std::ranges::stable_sort(holders, [&](const PlacedJob* a, const PlacedJob* b) {
     return a->resources.*d.amount > b->resources.*d.amount;
   });
-  std::string text = d.render(used.*d.amount) + " of " + d.render(capacity.*d.amount) +
-                     " are reserved by ";
+  std::string text =
+      d.render(used.*d.amount) + " of " + d.render(capacity.*d.amount) + " are reserved by ";
   for (std::size_t i = 0; i < holders.size() && i < kHoldersNamed; ++i) {
     text += (i == 0 ? "job " : ", job ") + std::to_string(holders[i]->id.value) + " (" +
             d.render(holders[i]->resources.*d.amount) + ")";
@@ -83,12 +83,15 @@ struct Planner {
 
   Decision decide(const QueuedJob& job) {
     if (job.not_before_ms > now)
-      return Wait{job.id, "waits " + format_duration_ms(job.not_before_ms - now) +
-                              " more before its next attempt", job.not_before_ms};
+      return Wait{
+          job.id,
+          "waits " + format_duration_ms(job.not_before_ms - now) + " more before its next attempt",
+          job.not_before_ms};
     if (const Status possible = check_fits(job.resources, capacity); !possible)
       return Wait{job.id, possible.error().message};
     if (holder != nullptr)
-      return Wait{job.id, "job " + std::to_string(holder->id.value) + " is before it and has waited " +
+      return Wait{job.id, "job " + std::to_string(holder->id.value) +
+                              " is before it and has waited " +
                               format_duration_ms(now - holder->submitted_ms) +
                               ", so nothing passes it any more"};
     if (!fits(job.resources, used, capacity)) {
@@ -114,12 +117,12 @@ Resources sum(const std::vector<PlacedJob>& placed) {
 Status check_fits(const Resources& asked, const Resources& capacity) {
   for (const Dimension& d : kDimensions) {
     if (asked.*d.amount <= capacity.*d.amount) continue;
-    return fail(Code::kInvalid,
-                "it can never run here: needs " + d.render(asked.*d.amount) + std::string(d.noun) +
-                    ", this machine has " + d.render(capacity.*d.amount),
-                "lower resources." + std::string(d.field) + " to at most " +
-                    d.render(capacity.*d.amount),
-                "spec.resources." + std::string(d.field));
+    return fail(
+        Code::kInvalid,
+        "it can never run here: needs " + d.render(asked.*d.amount) + std::string(d.noun) +
+            ", this machine has " + d.render(capacity.*d.amount),
+        "lower resources." + std::string(d.field) + " to at most " + d.render(capacity.*d.amount),
+        "spec.resources." + std::string(d.field));
   }
   return {};
 }

@@ -35,8 +35,8 @@ struct Place {
 };
 struct Wait {
   JobId job;
-  std::string reason;    // all blockers, with numbers
-  UnixMs until_ms = 0;   // when a timer alone may change it; 0: not by time
+  std::string reason;   // all blockers, with numbers
+  UnixMs until_ms = 0;  // when a timer alone may change it; 0: not by time
 };
 using Decision = std::variant<Place, Wait>;
 
@@ -45,7 +45,8 @@ inline constexpr std::int64_t kHoldAfterMs = 10 * 60'000;
 std::vector<Decision> plan(const QueueView& view, const Resources& capacity, UnixMs now,
                            std::int64_t hold_after_ms = kHoldAfterMs);
 
-/// Why `asked` could never run on `capacity`, naming the spec's field and both numbers; success if it could.
+/// Why `asked` could never run on `capacity`, naming the spec's field and both numbers; success if
+/// it could.
 Status check_fits(const Resources& asked, const Resources& capacity);
 
 Resources sum(const std::vector<PlacedJob>& placed);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of small worlds as text: machine, placed and waiting jobs above the line, decisions below.
-//   machine CPU MEMORY GPUS | run ID CPU MEMORY GPUS | job ID PRIORITY CPU MEMORY GPUS AGE_S [BACKOFF_S]
+// A table of small worlds as text: machine, placed and waiting jobs above the line, decisions
+// below.
+//   machine CPU MEMORY GPUS | run ID CPU MEMORY GPUS | job ID PRIORITY CPU MEMORY GPUS AGE_S
+//   [BACKOFF_S]
 #include "takt/jobs/plan.h"
 
 #include <gtest/gtest.h>
@@ -70,16 +72,15 @@ const World kWorlds[] = {
     {"an_empty_queue_gives_nothing", "machine 2 4GiB 0", ""},
     {"all_that_fit_are_placed_by_number",
      "machine 2 4GiB 0\njob 2 5 500m 1GiB 0 1\njob 1 5 500m 1GiB 0 2", "place 1\nplace 2\n"},
-    {"higher_priority_goes_first",
-     "machine 1 4GiB 0\njob 1 5 1 1GiB 0 9\njob 2 9 1 1GiB 0 1",
+    {"higher_priority_goes_first", "machine 1 4GiB 0\njob 1 5 1 1GiB 0 9\njob 2 9 1 1GiB 0 1",
      "place 2\nwait 1: needs 1000m CPU; 1000m of 1000m are reserved by job 2 (1000m)\n"},
     {"a_waiting_job_says_who_holds_what",
      "machine 2 4GiB 0\nrun 4 500m 1GiB 0\nrun 3 1 1GiB 0\njob 5 5 2 1GiB 0 1",
      "wait 5: needs 2000m CPU; 1500m of 2000m are reserved by job 3 (1000m), job 4 (500m)\n"},
-    {"all_blockers_are_named",
-     "machine 2 4GiB 1\nrun 1 1500m 3.5GiB 1\njob 2 5 1 1GiB 1 1",
+    {"all_blockers_are_named", "machine 2 4GiB 1\nrun 1 1500m 3.5GiB 1\njob 2 5 1 1GiB 1 1",
      "wait 2: needs 1000m CPU; 1500m of 2000m are reserved by job 1 (1500m); needs 1 GiB memory; "
-     "3.5 GiB of 4 GiB are reserved by job 1 (3.5 GiB); needs 1 GPUs; 1 of 1 are reserved by job 1 (1)\n"},
+     "3.5 GiB of 4 GiB are reserved by job 1 (3.5 GiB); needs 1 GPUs; 1 of 1 are reserved by job 1 "
+     "(1)\n"},
     {"a_smaller_one_passes_a_blocked_one",
      "machine 2 4GiB 0\nrun 1 1 1GiB 0\njob 2 5 2 1GiB 0 9\njob 3 5 1 1GiB 0 1",
      "wait 2: needs 2000m CPU; 1000m of 2000m are reserved by job 1 (1000m)\nplace 3\n"},
@@ -96,9 +97,11 @@ const World kWorlds[] = {
     {"a_job_without_gpus_starts_on_a_machine_whose_gpus_are_gone",
      "machine 2 4GiB 1\nrun 1 1 1GiB 1\njob 2 5 1 1GiB 0 1", "place 2\n"},
     {"many_holders_are_counted",
-     "machine 700m 8GiB 0\nrun 1 100m 1MiB 0\nrun 2 100m 1MiB 0\nrun 3 100m 1MiB 0\nrun 4 100m 1MiB 0\n"
+     "machine 700m 8GiB 0\nrun 1 100m 1MiB 0\nrun 2 100m 1MiB 0\nrun 3 100m 1MiB 0\nrun 4 100m "
+     "1MiB 0\n"
      "run 5 100m 1MiB 0\nrun 6 100m 1MiB 0\nrun 7 100m 1MiB 0\njob 8 5 100m 1MiB 0 1",
-     "wait 8: needs 100m CPU; 700m of 700m are reserved by job 1 (100m), job 2 (100m), job 3 (100m), "
+     "wait 8: needs 100m CPU; 700m of 700m are reserved by job 1 (100m), job 2 (100m), job 3 "
+     "(100m), "
      "job 4 (100m), job 5 (100m) and 2 more\n"},
 };
 
@@ -118,7 +121,8 @@ TEST(Plan, what_can_never_fit_is_refused_with_field_and_numbers) {
   const Status status = check_fits({8000, 1, 0}, {2000, 1 << 30, 0});
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().field, "spec.resources.cpu");
-  EXPECT_EQ(status.error().message, "it can never run here: needs 8000m CPU, this machine has 2000m");
+  EXPECT_EQ(status.error().message,
+            "it can never run here: needs 8000m CPU, this machine has 2000m");
   EXPECT_EQ(status.error().hint, "lower resources.cpu to at most 2000m");
 }
 

@@ -69,7 +69,8 @@ Result<std::vector<JobState>> states_of(std::string_view text) {
   std::istringstream words{std::string(text)};
   for (std::string word; std::getline(words, word, ',');) {
     if (word == "open") {
-      states.insert(states.end(), {JobState::kWaiting, JobState::kStarting, JobState::kRunning, JobState::kStopping});
+      states.insert(states.end(), {JobState::kWaiting, JobState::kStarting, JobState::kRunning,
+                                   JobState::kStopping});
       continue;
     }
     TAKT_ASSIGN(const JobState state, parse_job_state(word).transform_error([](Error error) {
@@ -113,8 +114,8 @@ Result<Response> list_page(JobRoutes& r, Request& request) {
     TAKT_ASSIGN(filter.kind, parse_job_kind(kind));
   }
   filter.text = request.query_param("q");
-  TAKT_ASSIGN(const std::int64_t size,
-              request.query_integer("page_size", limits::kPageSizeDefault, 1, limits::kPageSizeMax));
+  TAKT_ASSIGN(const std::int64_t size, request.query_integer("page_size", limits::kPageSizeDefault,
+                                                             1, limits::kPageSizeMax));
   TAKT_ASSIGN(filter.before, request.query_integer("page_token", 0, 0, INT64_MAX));
   filter.limit = static_cast<int>(size) + 1;
   TAKT_ASSIGN(std::vector<Job> jobs, r.station.service().list(by, filter));
@@ -145,8 +146,9 @@ Result<Response> cancel_job(JobRoutes& r, Request& request) {
     TAKT_RETURN_IF_ERROR(fields.done());
     TAKT_ASSIGN(grace_ms, parse_duration_ms(grace));
     if (grace_ms > kGraceMsMax)
-      return fail(Code::kInvalid, "grace: must be at most " + format_duration_ms(kGraceMsMax) + ", got " + grace, {},
-                  "grace");
+      return fail(Code::kInvalid,
+                  "grace: must be at most " + format_duration_ms(kGraceMsMax) + ", got " + grace,
+                  {}, "grace");
   }
   TAKT_ASSIGN(const Job job, r.station.service().cancel(by, id, grace_ms));
   return Response::json(job_to_value(job));
@@ -164,7 +166,8 @@ Response log_head(const LogChunk& chunk, int attempt) {
 }
 
 // The rest of the log as it grows, until the attempt's end.
-Response follow_log(JobRoutes& r, const access::CanRead& by, JobId id, int attempt, const LogChunk& from) {
+Response follow_log(JobRoutes& r, const access::CanRead& by, JobId id, int attempt,
+                    const LogChunk& from) {
   Response response = log_head(from, attempt);
   FollowedLog log;
   log.path = r.station.log_path(id, attempt);
@@ -176,9 +179,10 @@ Response follow_log(JobRoutes& r, const access::CanRead& by, JobId id, int attem
     const auto number = static_cast<std::size_t>(attempt);
     return job->attempts.size() >= number && is_final(job->attempts.at(number - 1).state);
   };
-  response.body = net::PushBody([&follower = r.station.follower(), log](std::shared_ptr<net::StreamSink> sink) {
-    follower.follow(log, std::move(sink));
-  });
+  response.body =
+      net::PushBody([&follower = r.station.follower(), log](std::shared_ptr<net::StreamSink> sink) {
+        follower.follow(log, std::move(sink));
+      });
   return response;
 }
 
@@ -198,7 +202,8 @@ Result<Response> send_log(JobRoutes& r, Request& request) {
               r.station.service().log(by, id, asked, from, follow == 1 ? 0 : limit));
   if (follow == 1) return follow_log(r, by, id, number, chunk);
   // Final means also: this answer reaches the end.
-  chunk.final = chunk.final && chunk.offset + static_cast<std::int64_t>(chunk.bytes.size()) >= chunk.size;
+  chunk.final =
+      chunk.final && chunk.offset + static_cast<std::int64_t>(chunk.bytes.size()) >= chunk.size;
   Response response = log_head(chunk, number);
   response.body = std::move(chunk.bytes);
   return response;
@@ -252,8 +257,10 @@ Value job_to_value(const Job& job) {
 
 void register_routes(net::Router& router, JobStation& station, access::Policy& policy) {
   const auto routes = std::make_shared<JobRoutes>(JobRoutes{station, policy});
-  const auto add = [&](Method method, const char* pattern, Result<Response> (*handler)(JobRoutes&, Request&)) {
-    router.add(method, pattern, [routes, handler](Request& request) { return handler(*routes, request); });
+  const auto add = [&](Method method, const char* pattern,
+                       Result<Response> (*handler)(JobRoutes&, Request&)) {
+    router.add(method, pattern,
+               [routes, handler](Request& request) { return handler(*routes, request); });
   };
   add(Method::kPost, "/api/v1/jobs", &submit_job);
   add(Method::kGet, "/api/v1/jobs", &list_page);

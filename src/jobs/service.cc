@@ -30,7 +30,8 @@ class StoredJobService final : public JobService {
 
   Result<Job> submit(const access::CanWrite& by, const Submission& submission) override {
     if (submission.owner.size() > kOwnerBytesMax)
-      return fail(Code::kTooLarge, "owner is longer than " + std::to_string(kOwnerBytesMax) + " bytes");
+      return fail(Code::kTooLarge,
+                  "owner is longer than " + std::to_string(kOwnerBytesMax) + " bytes");
     TAKT_ASSIGN(std::optional<Job> existing, find_owned(by.project(), submission.owner));
     if (existing) return with_present(std::move(*existing));
     Job job;
@@ -61,7 +62,8 @@ class StoredJobService final : public JobService {
     return job;
   }
 
-  Result<std::optional<Job>> find_by_owner(const access::CanRead& by, std::string_view owner) override {
+  Result<std::optional<Job>> find_by_owner(const access::CanRead& by,
+                                           std::string_view owner) override {
     TAKT_ASSIGN(std::optional<Job> job, find_owned(by.project(), std::string(owner)));
     if (job) job = with_present(std::move(*job));
     return job;
@@ -94,12 +96,15 @@ class StoredJobService final : public JobService {
     const int number = attempt == 0 ? std::max(last, 1) : attempt;
     if (attempt > last)
       return fail(Code::kNotFound, "job " + std::to_string(id.value) + " has no attempt " +
-                                       std::to_string(attempt) + "; it has had " + std::to_string(last));
+                                       std::to_string(attempt) + "; it has had " +
+                                       std::to_string(last));
     // The state was read before the bytes are: once it is final, they are all there.
-    const bool is_over = last == 0 ? is_final(job.state)
-                                   : is_final(job.attempts.at(static_cast<std::size_t>(number) - 1).state);
+    const bool is_over =
+        last == 0 ? is_final(job.state)
+                  : is_final(job.attempts.at(static_cast<std::size_t>(number) - 1).state);
     const AttemptFolder folder(parts_.data_dir, id, number);
-    TAKT_ASSIGN(LogBytes bytes, read_log(folder.log(), offset, std::clamp<std::int64_t>(bytes_max, 0, kLogBytesMax)));
+    TAKT_ASSIGN(LogBytes bytes, read_log(folder.log(), offset,
+                                         std::clamp<std::int64_t>(bytes_max, 0, kLogBytesMax)));
     return LogChunk{std::move(bytes.bytes), bytes.offset, bytes.size, is_over};
   }
 
@@ -116,13 +121,15 @@ class StoredJobService final : public JobService {
 
  private:
   Status check(const Job& job) {
-    if (job.spec.command.empty()) return fail(Code::kInvalid, "spec.command: required", {}, "spec.command");
+    if (job.spec.command.empty())
+      return fail(Code::kInvalid, "spec.command: required", {}, "spec.command");
     TAKT_RETURN_IF_ERROR(check_fits(job.spec.resources, parts_.executor.capacity()));
     if (!job.spec.code.empty()) {
       const auto tree = parts_.blobs.read_tree(job.project, job.spec.code);
       if (!tree && tree.error().code == Code::kNotFound)
-        return fail(Code::kInvalid, "spec.code: the code snapshot " + job.spec.code.value.substr(0, 12) +
-                                        " is not in the store",
+        return fail(Code::kInvalid,
+                    "spec.code: the code snapshot " + job.spec.code.value.substr(0, 12) +
+                        " is not in the store",
                     "upload it first, as takt submit does", "spec.code");
       if (!tree) return fail(at_field(tree.error(), "spec.code"));
     }

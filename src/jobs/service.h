@@ -20,8 +20,8 @@ struct ServiceParts {
   actions::Registry& registry;
   Executor& executor;
   std::filesystem::path data_dir;
-  std::function<void()> wake;                       // the dispatcher
-  std::function<std::string(JobId)> wait_reason;    // of the dispatcher's last pass
+  std::function<void()> wake;                     // the dispatcher
+  std::function<std::string(JobId)> wait_reason;  // of the dispatcher's last pass
 };
 std::unique_ptr<JobService> make_job_service(ServiceParts parts);
 

@@ -9,16 +9,17 @@
 namespace takt::jobs {
 namespace {
 
-constexpr std::size_t kNamesMax = 1000;      // inputs, outputs, params, env of one job
-constexpr std::size_t kWordsMax = 10'000;    // of a command
+constexpr std::size_t kNamesMax = 1000;    // inputs, outputs, params, env of one job
+constexpr std::size_t kWordsMax = 10'000;  // of a command
 constexpr std::int64_t kGpusMax = 64;
 constexpr std::int64_t kRetriesMax = 100;
 
 using actions::PortKind;
 
 // An amount written as text or as a number ("500m", 2), by the parser of its unit.
-void read_amount(Fields& fields, std::string_view key, Result<std::int64_t> (*parse)(std::string_view),
-                 std::int64_t min, std::int64_t& into) {
+void read_amount(Fields& fields, std::string_view key,
+                 Result<std::int64_t> (*parse)(std::string_view), std::int64_t min,
+                 std::int64_t& into) {
   if (!fields.has(key)) {
     fields.amount(key, "");
     return;
@@ -33,7 +34,8 @@ void read_amount(Fields& fields, std::string_view key, Result<std::int64_t> (*pa
     into = *value;
 }
 
-void check_key(Fields& fields, std::string_view key, std::string_view what, const std::string& name) {
+void check_key(Fields& fields, std::string_view key, std::string_view what,
+               const std::string& name) {
   if (const Status good = check_name(what, name); !good)
     fields.reject(std::string(key) + "." + name, good.error().message, good.error().hint);
 }
@@ -41,7 +43,8 @@ void check_key(Fields& fields, std::string_view key, std::string_view what, cons
 void read_command(Fields& fields, JobSpec& spec) {
   if (!fields.has("command")) {
     fields.any("command");
-    fields.reject("command", "required", "write command: [python, train.py] or one text for the shell");
+    fields.reject("command", "required",
+                  "write command: [python, train.py] or one text for the shell");
     return;
   }
   const Value& command = fields.any("command");
@@ -81,7 +84,9 @@ void read_input(Fields& fields, const std::string& name, const Value& value, Job
     return;
   }
   static const std::map<std::string, PortKind, std::less<>> kKinds{
-      {"dataset", PortKind::kDataset}, {"model", PortKind::kModelVersion}, {"artifact", PortKind::kArtifact}};
+      {"dataset", PortKind::kDataset},
+      {"model", PortKind::kModelVersion},
+      {"artifact", PortKind::kArtifact}};
   const auto kind = kKinds.find(ref->kind);
   if (kind == kKinds.end()) {
     fields.reject(key + ".ref", "a job cannot take a " + ref->kind + " as input",
@@ -159,10 +164,12 @@ void read_resources(Fields& fields, JobSpec& spec) {
   });
   if (spec.limit_memory_bytes > 0 && spec.limit_memory_bytes < spec.resources.memory_bytes)
     fields.reject("limits.memory", format_bytes(spec.limit_memory_bytes) + " is below the " +
-                                       format_bytes(spec.resources.memory_bytes) + " of resources.memory");
+                                       format_bytes(spec.resources.memory_bytes) +
+                                       " of resources.memory");
   if (spec.limit_cpu_millicores > 0 && spec.limit_cpu_millicores < spec.resources.cpu_millicores)
     fields.reject("limits.cpu", format_cpu(spec.limit_cpu_millicores) + " is below the " +
-                                    format_cpu(spec.resources.cpu_millicores) + " of resources.cpu");
+                                    format_cpu(spec.resources.cpu_millicores) +
+                                    " of resources.cpu");
 }
 
 bool is_variable_name(std::string_view name) {
@@ -197,9 +204,11 @@ void read_maps(Fields& fields, JobSpec& spec) {
     else
       fields.reject("env." + name, "must be text");
   }
-  for (const std::size_t size : {spec.params.size(), spec.inputs.size(), spec.outputs.size(), spec.env.size()})
+  for (const std::size_t size :
+       {spec.params.size(), spec.inputs.size(), spec.outputs.size(), spec.env.size()})
     if (size > kNamesMax)
-      fields.reject("", "more than " + std::to_string(kNamesMax) + " parameters, inputs, outputs or variables");
+      fields.reject("", "more than " + std::to_string(kNamesMax) +
+                            " parameters, inputs, outputs or variables");
 }
 
 void read_scalars(Fields& fields, JobSpec& spec) {
@@ -271,10 +280,12 @@ Value to_value(const JobSpec& spec) {
                             {"memory", std::to_string(spec.resources.memory_bytes)},
                             {"gpus", spec.resources.gpus}};
   if (spec.limit_cpu_millicores > 0) out["limits"]["cpu"] = format_cpu(spec.limit_cpu_millicores);
-  if (spec.limit_memory_bytes > 0) out["limits"]["memory"] = std::to_string(spec.limit_memory_bytes);
+  if (spec.limit_memory_bytes > 0)
+    out["limits"]["memory"] = std::to_string(spec.limit_memory_bytes);
   for (const std::string& port : spec.ports) out["ports"].push_back(port);
   if (spec.timeout_ms > 0) out["timeout"] = duration_text(spec.timeout_ms);
-  out["retries"] = Object{{"max", spec.retries_max}, {"backoff", duration_text(spec.retry_backoff_ms)}};
+  out["retries"] =
+      Object{{"max", spec.retries_max}, {"backoff", duration_text(spec.retry_backoff_ms)}};
   out["priority"] = spec.priority;
   out["seed"] = spec.seed;
   if (!spec.experiment.empty()) out["experiment"] = spec.experiment;

@@ -20,7 +20,8 @@ TEST(JobSpec, reads_everything_that_the_contract_names) {
 command: [python, train.py, --epochs, "20"]
 params: {hidden: 64, lr: 0.01}
 inputs: {train: digits-train@3, model: {ref: model/digits@2}}
-outputs: {model: {kind: model}, metrics: json, train: {kind: dataset, name: digits-train}, report: {kind: artifact}}
+outputs: {model: {kind: model}, metrics: json, train: {kind: dataset, name: digits-train},
+          report: {kind: artifact}}
 environment: {python: /usr/bin/python3}
 resources: {cpu: 500m, memory: 512MiB, gpus: 0}
 limits: {memory: 1GiB, cpu: 1}
@@ -55,16 +56,19 @@ env: {KEY: value, N: 3}
 }
 
 TEST(JobSpec, one_text_is_run_by_the_shell) {
-  EXPECT_EQ(parse("command: echo hi").value().command, (std::vector<std::string>{"sh", "-c", "echo hi"}));
+  EXPECT_EQ(parse("command: echo hi").value().command,
+            (std::vector<std::string>{"sh", "-c", "echo hi"}));
 }
 
 TEST(JobSpec, an_output_dataset_is_named_after_the_output_unless_said) {
-  EXPECT_EQ(parse("{command: x, outputs: {train: dataset}}").value().outputs.at(0).dataset, "train");
+  EXPECT_EQ(parse("{command: x, outputs: {train: dataset}}").value().outputs.at(0).dataset,
+            "train");
 }
 
 TEST(JobSpec, each_wrong_field_is_named_with_its_value) {
   EXPECT_EQ(refusal("{}"),
-            "spec.command | spec.command: required; write command: [python, train.py] or one text for the shell");
+            "spec.command | spec.command: required; write command: [python, train.py] or one text "
+            "for the shell");
   EXPECT_EQ(refusal("{comand: x, command: y}"),
             "spec.comand | spec.comand: unknown field; did you mean \"command\"?");
   EXPECT_EQ(refusal("{command: x, resources: {gpus: 128}}"),
@@ -72,23 +76,30 @@ TEST(JobSpec, each_wrong_field_is_named_with_its_value) {
   EXPECT_EQ(refusal("{command: x, resources: {gpu: 1}}"),
             "spec.resources.gpu | spec.resources.gpu: unknown field; did you mean \"gpus\"?");
   EXPECT_EQ(refusal("{command: x, resources: {cpu: lots}}"),
-            "spec.resources.cpu | spec.resources.cpu: not an amount of CPU: \"lots\"; write 500m, 0.5 or 2");
-  EXPECT_EQ(refusal("{command: x, timeout: soon}"),
-            "spec.timeout | spec.timeout: not a duration: \"soon\"; write 90s, 10m, 1h30m or 250ms");
-  EXPECT_EQ(refusal("{command: x, priority: 10}"), "spec.priority | spec.priority: must be 1..9, got 10");
+            "spec.resources.cpu | spec.resources.cpu: not an amount of CPU: \"lots\"; write 500m, "
+            "0.5 or 2");
+  EXPECT_EQ(
+      refusal("{command: x, timeout: soon}"),
+      "spec.timeout | spec.timeout: not a duration: \"soon\"; write 90s, 10m, 1h30m or 250ms");
+  EXPECT_EQ(refusal("{command: x, priority: 10}"),
+            "spec.priority | spec.priority: must be 1..9, got 10");
   EXPECT_EQ(refusal("{command: x, code: .}"),
-            "spec.code | spec.code: must be a digest (64 hex digits), got '.'; takt submit uploads the folder "
+            "spec.code | spec.code: must be a digest (64 hex digits), got '.'; takt submit uploads "
+            "the folder "
             "and fills this in");
   EXPECT_EQ(refusal("{command: x, outputs: {m: {kind: modle}}}"),
-            "spec.outputs.m.kind | spec.outputs.m.kind: 'modle' is not a kind of output; one of dataset, model, "
+            "spec.outputs.m.kind | spec.outputs.m.kind: 'modle' is not a kind of output; one of "
+            "dataset, model, "
             "artifact, json");
   EXPECT_EQ(refusal("{command: x, outputs: {m: {kind: model, nam: y}}}"),
             "spec.outputs.m.nam | spec.outputs.m.nam: unknown field; did you mean \"name\"?");
   EXPECT_EQ(refusal("{command: x, inputs: {m: {ref: run/5}}}"),
-            "spec.inputs.m.ref | spec.inputs.m.ref: a job cannot take a run as input; use dataset/NAME@N, "
+            "spec.inputs.m.ref | spec.inputs.m.ref: a job cannot take a run as input; use "
+            "dataset/NAME@N, "
             "model/NAME@N or artifact/DIGEST");
-  EXPECT_EQ(refusal("{command: x, limits: {memory: 1MiB}}"),
-            "spec.limits.memory | spec.limits.memory: 1 MiB is below the 512 MiB of resources.memory");
+  EXPECT_EQ(
+      refusal("{command: x, limits: {memory: 1MiB}}"),
+      "spec.limits.memory | spec.limits.memory: 1 MiB is below the 512 MiB of resources.memory");
   EXPECT_EQ(refusal("{command: x, env: {a-b: c}}"),
             "spec.env.a-b | spec.env.a-b: is not a variable name; use letters, digits and _");
   EXPECT_EQ(refusal("{command: x, retries: 3}"),
@@ -97,7 +108,9 @@ TEST(JobSpec, each_wrong_field_is_named_with_its_value) {
             "spec.params.a | spec.params.a: must be text, a number or a boolean");
 }
 
-TEST(JobSpec, a_wrong_name_is_refused) { EXPECT_FALSE(parse_job_spec("a b", parse_yaml("{command: x}").value())); }
+TEST(JobSpec, a_wrong_name_is_refused) {
+  EXPECT_FALSE(parse_job_spec("a b", parse_yaml("{command: x}").value()));
+}
 
 }  // namespace
 }  // namespace takt::jobs

@@ -9,13 +9,13 @@
 namespace takt::jobs {
 
 enum class JobEvent {
-  kPlaced,       // resources reserved, lease written
-  kStarted,      // its shim has it
-  kSucceeded,    // code 0 and outputs collected
-  kFailed,       // the last attempt that it may have failed
-  kRetried,      // an attempt failed, another will follow
+  kPlaced,     // resources reserved, lease written
+  kStarted,    // its shim has it
+  kSucceeded,  // code 0 and outputs collected
+  kFailed,     // the last attempt that it may have failed
+  kRetried,    // an attempt failed, another will follow
   kCancelAsked,
-  kGone,         // nothing of it runs any more, after a cancel
+  kGone,  // nothing of it runs any more, after a cancel
 };
 inline constexpr int kJobEvents = 7;
 std::string_view job_event_name(JobEvent event);

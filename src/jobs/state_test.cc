@@ -13,12 +13,18 @@ using E = JobEvent;
 
 TEST(JobState, every_pair_of_state_and_event_does_what_the_picture_says) {
   const std::map<std::pair<S, E>, S> allowed{
-      {{S::kWaiting, E::kPlaced}, S::kStarting},       {{S::kWaiting, E::kFailed}, S::kFailed},
-      {{S::kWaiting, E::kCancelAsked}, S::kCancelled}, {{S::kStarting, E::kStarted}, S::kRunning},
-      {{S::kStarting, E::kFailed}, S::kFailed},        {{S::kStarting, E::kRetried}, S::kWaiting},
-      {{S::kStarting, E::kCancelAsked}, S::kStopping}, {{S::kRunning, E::kSucceeded}, S::kSucceeded},
-      {{S::kRunning, E::kFailed}, S::kFailed},         {{S::kRunning, E::kRetried}, S::kWaiting},
-      {{S::kRunning, E::kCancelAsked}, S::kStopping},  {{S::kStopping, E::kCancelAsked}, S::kStopping},
+      {{S::kWaiting, E::kPlaced}, S::kStarting},
+      {{S::kWaiting, E::kFailed}, S::kFailed},
+      {{S::kWaiting, E::kCancelAsked}, S::kCancelled},
+      {{S::kStarting, E::kStarted}, S::kRunning},
+      {{S::kStarting, E::kFailed}, S::kFailed},
+      {{S::kStarting, E::kRetried}, S::kWaiting},
+      {{S::kStarting, E::kCancelAsked}, S::kStopping},
+      {{S::kRunning, E::kSucceeded}, S::kSucceeded},
+      {{S::kRunning, E::kFailed}, S::kFailed},
+      {{S::kRunning, E::kRetried}, S::kWaiting},
+      {{S::kRunning, E::kCancelAsked}, S::kStopping},
+      {{S::kStopping, E::kCancelAsked}, S::kStopping},
       {{S::kStopping, E::kGone}, S::kCancelled},
   };
   for (int s = 0; s <= static_cast<int>(S::kCancelled); ++s) {

@@ -17,7 +17,8 @@ struct JobStation::Impl {
         options(std::move(o)),
         data_dir(options.executor.data_dir),
         executor(std::move(e)),
-        workspace(make_disk_workspace(data_dir, options.server_url, {p.blobs, p.datasets, p.access})) {}
+        workspace(
+            make_disk_workspace(data_dir, options.server_url, {p.blobs, p.datasets, p.access})) {}
 
   ExplainParts explain_parts() { return {parts.db, *service, parts.access, data_dir}; }
 
@@ -42,11 +43,13 @@ Result<std::unique_ptr<JobStation>> JobStation::open(StationParts parts, Station
   auto impl = std::make_unique<Impl>(parts, std::move(options), std::move(executor));
   impl->aside = make_thread_aside(impl->options.side_threads);
   impl->dispatcher = std::make_unique<Dispatcher>(
-      DispatcherParts{parts.db, *impl->executor, *impl->workspace, *impl->aside}, impl->options.dispatcher);
+      DispatcherParts{parts.db, *impl->executor, *impl->workspace, *impl->aside},
+      impl->options.dispatcher);
   Dispatcher& dispatcher = *impl->dispatcher;
-  impl->service = make_job_service({parts.db, parts.blobs, parts.registry, *impl->executor, impl->data_dir,
-                                    [&dispatcher] { dispatcher.wake(); },
-                                    [&dispatcher](JobId id) { return dispatcher.wait_reason(id); }});
+  impl->service =
+      make_job_service({parts.db, parts.blobs, parts.registry, *impl->executor, impl->data_dir,
+                        [&dispatcher] { dispatcher.wake(); },
+                        [&dispatcher](JobId id) { return dispatcher.wait_reason(id); }});
   return std::unique_ptr<JobStation>(new JobStation(std::move(impl)));
 }
 

@@ -19,8 +19,8 @@
 namespace takt::jobs {
 
 struct StationOptions {
-  std::string server_url;          // what jobs find in TAKT_URL: http://127.0.0.1:8700
-  LocalExecutorOptions executor;   // with data_dir
+  std::string server_url;         // what jobs find in TAKT_URL: http://127.0.0.1:8700
+  LocalExecutorOptions executor;  // with data_dir
   DispatcherOptions dispatcher;
   int side_threads = 3;
 };
@@ -29,7 +29,7 @@ struct StationParts {
   store::BlobStore& blobs;
   data::DatasetService& datasets;
   access::AccessService& access;
-  actions::Registry& registry;     // resolves references; must outlive the station
+  actions::Registry& registry;  // resolves references; must outlive the station
 };
 
 class JobStation {

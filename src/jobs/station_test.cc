@@ -35,16 +35,18 @@ class StationTest : public ::testing::Test {
     log_setup(LogLevel::kWarn, LogFormat::kText);
     data_dir_ = fs::canonical(dir_.path()) / "data";
     ASSERT_TRUE(make_dirs(data_dir_, 0700));
-    db_ = std::move(*store::Database::open({.location = (data_dir_ / "takt.db").string()}, system_clock()));
+    db_ = std::move(
+        *store::Database::open({.location = (data_dir_ / "takt.db").string()}, system_clock()));
     std::vector<store::Migration> all;
-    for (const auto& part : {store::migrations(), access::migrations(), data::migrations(), track::migrations(),
-                             migrations()})
+    for (const auto& part : {store::migrations(), access::migrations(), data::migrations(),
+                             track::migrations(), migrations()})
       all.insert(all.end(), part.begin(), part.end());
     std::ranges::sort(all, {}, &store::Migration::name);
     const Status migrated = db_->migrate(all);
     ASSERT_TRUE(migrated) << migrated.error().text();
     blobs_ = std::move(*store::BlobStore::open(data_dir_ / "blobs", *db_));
-    access_ = std::move(*access::AccessService::open(*db_, {.admin_token_file = (data_dir_ / "admin-token").string()}));
+    access_ = std::move(*access::AccessService::open(
+        *db_, {.admin_token_file = (data_dir_ / "admin-token").string()}));
     datasets_ = std::make_unique<data::DatasetService>(*db_, *blobs_);
     registry_.add(std::make_unique<data::DatasetResolver>(*datasets_, *access_));
     open_station();
@@ -91,13 +93,16 @@ class StationTest : public ::testing::Test {
       if (is_so(job)) return job;
       ::usleep(5000);
     }
-    ADD_FAILURE() << "job " << id.value << " stays " << job_state_name(get(id).state) << ": " << get(id).reason;
+    ADD_FAILURE() << "job " << id.value << " stays " << job_state_name(get(id).state) << ": "
+                  << get(id).reason;
     return get(id);
   }
   Job wait_for_end(JobId id) {
     return wait_until(id, [](const Job& job) { return is_final(job.state); });
   }
-  std::string log_of(JobId id) { return station_->service().log(reader(), id, 0, 0, 1 << 20).value().bytes; }
+  std::string log_of(JobId id) {
+    return station_->service().log(reader(), id, 0, 0, 1 << 20).value().bytes;
+  }
   Digest tree_of(const std::string& name, const std::string& text, unsigned mode = 0644) {
     const fs::path folder = dir_.path() / ("tree-" + std::to_string(++trees_));
     EXPECT_TRUE(make_dirs(folder));
@@ -130,14 +135,21 @@ class StationTest : public ::testing::Test {
 TEST_F(StationTest, inputs_code_and_parameters_go_in_and_outputs_metrics_and_lineage_come_out) {
   const Digest rows = tree_of("rows.csv", "a,b\n1,2\n");
   ASSERT_TRUE(datasets_->add_version(writer(), "raw", rows, {}, ""));
-  const Digest code = tree_of("run.sh", "#!/bin/sh\nset -e\n"
+  const Digest code = tree_of(
+      "run.sh",
+      "#!/bin/sh\nset -e\n"
       "cat \"$TAKT_INPUT_RAW/rows.csv\"\ncp \"$TAKT_INPUT_RAW/rows.csv\" \"$TAKT_OUTPUT_CLEAN/\"\n"
       "echo weights > \"$TAKT_OUTPUT_MODEL/model.onnx\"\n"
-      "echo \"{\\\"accuracy\\\": 0.75, \\\"note\\\": \\\"$TAKT_PARAM_NOTE\\\"}\" > \"$TAKT_OUTPUT_METRICS\"\n"
-      "test \"$MLFLOW_RUN_ID\" = \"$TAKT_RUN_ID\"; test -n \"$TAKT_TOKEN\"; test \"$TAKT_SEED\" = 7\n"
-      "echo scratch > made-here\n", 0755);
-  const Job job = submit("{command: [./run.sh], code: " + code.value + R"(, seed: 7, params: {note: hi},
-      inputs: {raw: raw@1}, outputs: {clean: dataset, model: model, metrics: json}, experiment: e})");
+      "echo \"{\\\"accuracy\\\": 0.75, \\\"note\\\": \\\"$TAKT_PARAM_NOTE\\\"}\" > "
+      "\"$TAKT_OUTPUT_METRICS\"\n"
+      "test \"$MLFLOW_RUN_ID\" = \"$TAKT_RUN_ID\"; test -n \"$TAKT_TOKEN\"; test \"$TAKT_SEED\" = "
+      "7\n"
+      "echo scratch > made-here\n",
+      0755);
+  const Job job =
+      submit("{command: [./run.sh], code: " + code.value + R"(, seed: 7, params: {note: hi},
+      inputs: {raw: raw@1}, experiment: e,
+      outputs: {clean: dataset, model: model, metrics: json}})");
   const Job ended = wait_for_end(job.id);
   ASSERT_EQ(ended.state, JobState::kSucceeded) << ended.reason << "\n" << log_of(job.id);
   EXPECT_EQ(log_of(job.id), "a,b\n1,2\n");
@@ -147,15 +159,19 @@ TEST_F(StationTest, inputs_code_and_parameters_go_in_and_outputs_metrics_and_lin
   const Digest model = ended.outputs.at("model").digest;
   EXPECT_EQ(blobs_->read_tree(project_, model).value().entries.at(0).path, "model.onnx");
   EXPECT_EQ(edges_from(ref_of(ended.run)),
-            (std::vector<std::string>{"came-from job/" + std::to_string(job.id.value), "used dataset/raw@1"}));
+            (std::vector<std::string>{"came-from job/" + std::to_string(job.id.value),
+                                      "used dataset/raw@1"}));
   EXPECT_EQ(edges_from(ref_of(job.id)), (std::vector<std::string>{"used-code code/" + code.value}));
   const auto made = edges_from(Ref{"dataset", "clean@1"});
   EXPECT_TRUE(std::ranges::contains(made, "made-by run/" + ended.run.value));
-  EXPECT_EQ(edges_from(Ref{"artifact", model.value}), (std::vector<std::string>{"made-by run/" + ended.run.value}));
+  EXPECT_EQ(edges_from(Ref{"artifact", model.value}),
+            (std::vector<std::string>{"made-by run/" + ended.run.value}));
 }
 
 TEST_F(StationTest, a_retry_finds_its_checkpoint) {
-  const Job job = submit(R"({command: 'if [ -e "$TAKT_CHECKPOINT_DIR/step" ]; then echo resumed at $TAKT_ATTEMPT; exit 0; fi;
+  const Job job = submit(
+      R"({command: 'if [ -e "$TAKT_CHECKPOINT_DIR/step" ]; then
+      echo resumed at $TAKT_ATTEMPT; exit 0; fi;
       echo 1 > "$TAKT_CHECKPOINT_DIR/step"; exit 75', retries: {max: 1, backoff: 10ms}})");
   EXPECT_EQ(wait_for_end(job.id).state, JobState::kSucceeded);
   EXPECT_EQ(log_of(job.id), "resumed at 2\n");
@@ -171,8 +187,9 @@ TEST_F(StationTest, the_same_owner_gets_the_same_job) {
 TEST_F(StationTest, refusals_name_the_field_and_the_numbers) {
   const auto large = try_submit("{command: x, resources: {cpu: 8}}");
   ASSERT_FALSE(large);
-  EXPECT_EQ(large.error().text(), "it can never run here: needs 8000m CPU, this machine has 2000m; lower "
-                                  "resources.cpu to at most 2000m");
+  EXPECT_EQ(large.error().text(),
+            "it can never run here: needs 8000m CPU, this machine has 2000m; lower "
+            "resources.cpu to at most 2000m");
   EXPECT_EQ(large.error().field, "spec.resources.cpu");
   const auto unknown = try_submit("{command: x, inputs: {train: no-such-data@3}}");
   ASSERT_FALSE(unknown);
@@ -198,8 +215,8 @@ TEST_F(StationTest, a_waiting_job_says_who_holds_what_it_needs) {
   const Job holder = submit("{command: 'sleep 1000', resources: {cpu: 1500m}}");
   wait_until(holder.id, [](const Job& job) { return job.state == JobState::kRunning; });
   const Job waiting = submit("{command: 'true', resources: {cpu: 1}}");
-  const std::string reason =
-      "needs 1000m CPU; 1500m of 2000m are reserved by job " + std::to_string(holder.id.value) + " (1500m)";
+  const std::string reason = "needs 1000m CPU; 1500m of 2000m are reserved by job " +
+                             std::to_string(holder.id.value) + " (1500m)";
   wait_until(waiting.id, [&](const Job& job) { return job.reason == reason; });
   const auto card = station_->make_line_source()->line_card(project_, 0);
   ASSERT_TRUE(card);
@@ -212,7 +229,9 @@ TEST_F(StationTest, a_waiting_job_says_who_holds_what_it_needs) {
 }
 
 TEST_F(StationTest, a_restarted_server_finds_what_ran_on) {
-  const Job job = submit(R"({command: 'echo before; while [ ! -e "$TAKT_CHECKPOINT_DIR/go" ]; do sleep 0.02; done; echo after'})");
+  const Job job = submit(
+      R"({command: 'echo before; while [ ! -e "$TAKT_CHECKPOINT_DIR/go" ]; do sleep 0.02; done;
+      echo after'})");
   wait_until(job.id, [](const Job& j) { return j.state == JobState::kRunning; });
   station_.reset();
   ASSERT_TRUE(write_file_durably(AttemptFolder(data_dir_, job.id, 1).checkpoint() / "go", ""));
@@ -224,7 +243,9 @@ TEST_F(StationTest, a_restarted_server_finds_what_ran_on) {
 }
 
 TEST_F(StationTest, an_output_that_is_a_link_out_of_its_folder_is_refused) {
-  const Job job = submit(R"({command: 'rmdir "$TAKT_OUTPUT_MODEL"; ln -s /etc "$TAKT_OUTPUT_MODEL"', outputs: {model: model}})");
+  const Job job = submit(
+      R"({command: 'rmdir "$TAKT_OUTPUT_MODEL"; ln -s /etc "$TAKT_OUTPUT_MODEL"',
+      outputs: {model: model}})");
   const Job ended = wait_for_end(job.id);
   EXPECT_EQ(ended.state, JobState::kFailed);
   EXPECT_NE(ended.reason.find("output 'model' is not a folder"), std::string::npos) << ended.reason;
@@ -252,12 +273,15 @@ TEST_F(StationTest, a_pipeline_step_runs_a_job_once_and_gives_its_outputs) {
   request.actor.value = "admin";
   request.node = {"node", "line/1/evaluate"};
   request.definition.name = "evaluate";
-  request.definition.with = parse_yaml(R"({command: 'echo "{\"accuracy\": 1}" > "$TAKT_OUTPUT_METRICS"'})").value();
+  request.definition.with =
+      parse_yaml(R"({command: 'echo "{\"accuracy\": 1}" > "$TAKT_OUTPUT_METRICS"'})").value();
   request.definition.outputs_declared["metrics"] = {"metrics", actions::PortKind::kJson, true};
   EXPECT_EQ(step->describe(request.definition).value().outputs.at(0).name, "metrics");
   ASSERT_TRUE(step->start(request));
   ASSERT_TRUE(step->start(request));
-  for (int i = 0; i < 4000 && step->poll(request).value().state == actions::StepState::kRunning; ++i) ::usleep(5000);
+  for (int i = 0; i < 4000 && step->poll(request).value().state == actions::StepState::kRunning;
+       ++i)
+    ::usleep(5000);
   const auto progress = step->poll(request).value();
   EXPECT_EQ(progress.state, actions::StepState::kDone) << progress.reason;
   EXPECT_EQ(progress.outputs.at("metrics").json["accuracy"].as_int(), 1);
@@ -271,14 +295,20 @@ TEST_F(StationTest, the_api_submits_shows_follows_and_cancels) {
   EXPECT_TRUE(net::testing::routes_open_to_anyone(router, server->port()).empty());
   std::string token = read_file(data_dir_ / "admin-token").value();
   while (token.ends_with('\n')) token.pop_back();
-  const std::string headers = "Authorization: Bearer " + token + "\r\nContent-Type: application/json\r\n";
-  const auto call = [&](std::string_view method, std::string_view target, std::string_view body = {}) {
-    return net::testing::raw_request(server->port(), net::testing::raw_text(method, target, headers, body));
+  const std::string headers =
+      "Authorization: Bearer " + token + "\r\nContent-Type: application/json\r\n";
+  const auto call = [&](std::string_view method, std::string_view target,
+                        std::string_view body = {}) {
+    return net::testing::raw_request(server->port(),
+                                     net::testing::raw_text(method, target, headers, body));
   };
-  const auto json = [](const net::testing::RawResponse& response) { return parse_json(response.body).value_or(Value()); };
+  const auto json = [](const net::testing::RawResponse& response) {
+    return parse_json(response.body).value_or(Value());
+  };
 
-  const auto made = call("POST", "/api/v1/jobs",
-                         R"({"kind":"Job","name":"hello","spec":{"command":"echo hello; sleep 0.2; echo end"}})");
+  const auto made =
+      call("POST", "/api/v1/jobs",
+           R"({"kind":"Job","name":"hello","spec":{"command":"echo hello; sleep 0.2; echo end"}})");
   ASSERT_EQ(made.status, 201) << made.body;
   const std::string path = "/api/v1/jobs/" + std::to_string(json(made)["number"].as_int());
   const auto followed = call("GET", path + "/log?follow=1");
@@ -303,7 +333,10 @@ TEST_F(StationTest, the_api_submits_shows_follows_and_cancels) {
   EXPECT_EQ(call("GET", path + "/log?attempt=7").status, 404);
   const auto endless = call("POST", "/api/v1/jobs", R"({"spec":{"command":"sleep 1000"}})");
   const std::int64_t number = json(endless)["number"].as_int();
-  EXPECT_EQ(call("POST", "/api/v1/jobs/" + std::to_string(number) + "/cancel", R"({"grace":"100ms"})").status, 200);
+  EXPECT_EQ(
+      call("POST", "/api/v1/jobs/" + std::to_string(number) + "/cancel", R"({"grace":"100ms"})")
+          .status,
+      200);
   EXPECT_EQ(wait_for_end(JobId{number}).state, JobState::kCancelled);
 }
 

@@ -16,7 +16,9 @@ using actions::PortKind;
 
 Ref run_or_job(const Job& job) { return job.run.empty() ? ref_of(job.id) : ref_of(job.run); }
 
-std::string param_text(const Value& value) { return value.is_string() ? value.as_string() : dump_json(value); }
+std::string param_text(const Value& value) {
+  return value.is_string() ? value.as_string() : dump_json(value);
+}
 
 Status insert_run_of(store::Tx& tx, const Job& job) {
   track::NewRun run;
@@ -27,7 +29,8 @@ Status insert_run_of(store::Tx& tx, const Job& job) {
   run.user = job.submitted_by;
   for (const auto& [name, value] : job.spec.params) run.params[name] = param_text(value);
   run.tags["takt.job"] = std::to_string(job.id.value);
-  run.tags["mlflow.source.name"] = job.spec.command[0] == "sh" ? job.spec.name : job.spec.command.back();
+  run.tags["mlflow.source.name"] =
+      job.spec.command[0] == "sh" ? job.spec.name : job.spec.command.back();
   run.tags["mlflow.source.type"] = "JOB";
   run.tags["takt.seed"] = std::to_string(job.spec.seed);
   if (!job.spec.code.empty()) run.tags["takt.code"] = job.spec.code.value;
@@ -40,10 +43,11 @@ Status insert_run_of(store::Tx& tx, const Job& job) {
 Status add_submission_edges(store::Tx& tx, const Job& job) {
   const Ref self = ref_of(job.id);
   if (!job.spec.code.empty())
-    TAKT_RETURN_IF_ERROR(store::add_edge(tx, job.project, self, "used-code", {"code", job.spec.code.value}));
-  if (!job.spec.environment.empty())
     TAKT_RETURN_IF_ERROR(
-        store::add_edge(tx, job.project, self, "used-environment", {"environment", job.spec.environment.value}));
+        store::add_edge(tx, job.project, self, "used-code", {"code", job.spec.code.value}));
+  if (!job.spec.environment.empty())
+    TAKT_RETURN_IF_ERROR(store::add_edge(tx, job.project, self, "used-environment",
+                                         {"environment", job.spec.environment.value}));
   for (const auto& [name, port] : job.inputs)
     TAKT_RETURN_IF_ERROR(store::add_edge(tx, job.project, run_or_job(job), "used", port.ref));
   return {};
@@ -54,7 +58,8 @@ Status write_outputs(store::Tx& tx, Job& job, const Collected& collected) {
   for (const auto& [name, output] : collected.outputs) {
     job.outputs[name] = output.port;
     if (output.port.kind != PortKind::kDataset || output.is_made_here)
-      TAKT_RETURN_IF_ERROR(store::add_edge(tx, job.project, output.port.ref, "made-by", run_or_job(job)));
+      TAKT_RETURN_IF_ERROR(
+          store::add_edge(tx, job.project, output.port.ref, "made-by", run_or_job(job)));
     if (output.is_artifact && !job.run.empty())
       TAKT_RETURN_IF_ERROR(track::add_run_artifacts(tx, job.project, job.run, name, output.tree));
   }
@@ -80,7 +85,8 @@ void fill_attempt(Attempt& attempt, const AttemptEnd& end, UnixMs now) {
   attempt.ended_ms = end.exit.ended_ms > 0 ? end.exit.ended_ms : now;
   attempt.cpu_ms = end.exit.cpu_ms;
   attempt.memory_bytes_peak = end.exit.memory_bytes_peak;
-  attempt.state = end.outcome.failure == FailureClass::kNone ? JobState::kSucceeded : JobState::kFailed;
+  attempt.state =
+      end.outcome.failure == FailureClass::kNone ? JobState::kSucceeded : JobState::kFailed;
 }
 
 bool may_retry(const Job& job, const AttemptEnd& end) {
@@ -94,7 +100,8 @@ void set_retry(Job& job, const AttemptEnd& end, UnixMs now) {
   if (end.is_free) return;
   if (end.counts_as_lost && job.lost_count < end.lost_max) {
     ++job.lost_count;
-    if (end.outcome.failure == FailureClass::kLaunch) job.not_before_ms = now + job.spec.retry_backoff_ms;
+    if (end.outcome.failure == FailureClass::kLaunch)
+      job.not_before_ms = now + job.spec.retry_backoff_ms;
     return;
   }
   ++job.retries_used;
@@ -173,7 +180,8 @@ Status write_started(store::Tx& tx, const Lease& lease) {
   return save_job(tx, job);
 }
 
-Result<std::optional<JobState>> write_ended(store::Tx& tx, const Lease& lease, const AttemptEnd& end) {
+Result<std::optional<JobState>> write_ended(store::Tx& tx, const Lease& lease,
+                                            const AttemptEnd& end) {
   TAKT_ASSIGN(Job job, get_job(tx, lease.job));
   Attempt* attempt = find_open_attempt(job, lease);
   if (attempt == nullptr) return std::nullopt;

@@ -23,14 +23,15 @@ Status write_started(store::Tx& tx, const Lease& lease);
 
 struct AttemptEnd {
   Outcome outcome;
-  AttemptExit exit;        // zeros when there was no record
-  Collected collected;     // of a success
-  int lost_max = 3;        // lost attempts that are repeated beside the retry budget
+  AttemptExit exit;             // zeros when there was no record
+  Collected collected;          // of a success
+  int lost_max = 3;             // lost attempts that are repeated beside the retry budget
   bool counts_as_lost = false;  // lost or not launched through no fault of its own
   bool is_free = false;         // was never started: repeated without counting at all
 };
 /// What became of the job. Empty when the attempt's end had been noted already.
-Result<std::optional<JobState>> write_ended(store::Tx& tx, const Lease& lease, const AttemptEnd& end);
+Result<std::optional<JobState>> write_ended(store::Tx& tx, const Lease& lease,
+                                            const AttemptEnd& end);
 
 /// Notes the wish; a waiting job is cancelled at once. The job as it is then.
 Result<Job> write_cancel(store::Tx& tx, const ProjectId& project, JobId id, const UserId& by,

@@ -16,9 +16,9 @@ namespace takt::jobs {
 
 struct CollectedOutput {
   actions::PortValue port;
-  content::Manifest tree;      // of dataset, model and artifact
-  bool is_artifact = false;    // shown among the run's artifacts
-  bool is_made_here = false;   // a dataset version that this job made (not one that was there)
+  content::Manifest tree;     // of dataset, model and artifact
+  bool is_artifact = false;   // shown among the run's artifacts
+  bool is_made_here = false;  // a dataset version that this job made (not one that was there)
 };
 struct Collected {
   std::map<std::string, CollectedOutput> outputs;
@@ -44,7 +44,7 @@ struct WorkspaceParts {
   data::DatasetService& datasets;
   access::AccessService& access;
 };
-std::unique_ptr<Workspace> make_disk_workspace(std::filesystem::path data_dir, std::string server_url,
-                                               WorkspaceParts parts);
+std::unique_ptr<Workspace> make_disk_workspace(std::filesystem::path data_dir,
+                                               std::string server_url, WorkspaceParts parts);
 
 }  // namespace takt::jobs

@@ -40,8 +40,8 @@ void read_isolation(const Value& json, AttemptSpec& spec) {
 Result<AttemptSpec> parse_attempt_spec(std::string_view text) {
   TAKT_ASSIGN(const Value json, parse_json(text).transform_error(while_("spec.json")));
   if (json.int_or("format", 0) != kFormat)
-    return fail(Code::kInvalid, "spec.json: format must be 1, got " +
-                                    std::to_string(json.int_or("format", 0)));
+    return fail(Code::kInvalid,
+                "spec.json: format must be 1, got " + std::to_string(json.int_or("format", 0)));
   AttemptSpec spec;
   spec.job = json.int_or("job", 0);
   spec.attempt = json.int_or("attempt", 0);

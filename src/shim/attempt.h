@@ -24,7 +24,7 @@ struct VisiblePath {
 struct AttemptSpec {
   std::int64_t job = 0;
   std::int64_t attempt = 0;
-  std::string token;                     // fencing token, copied into `started` and exit.json
+  std::string token;  // fencing token, copied into `started` and exit.json
   std::vector<std::string> command;
   std::string folder;                    // working directory
   std::vector<std::string> environment;  // "K=V"; nothing else is passed on
@@ -33,14 +33,14 @@ struct AttemptSpec {
   bool change_user = false;
   uid_t uid = 0;
   gid_t gid = 0;
-  bool own_mounts = false;               // hide `hidden`, show `visible`
+  bool own_mounts = false;  // hide `hidden`, show `visible`
   std::vector<std::string> hidden;
   std::vector<VisiblePath> visible;
-  bool wrapped = false;                  // the command is bubblewrap, which reports 128 + signal
-  std::vector<std::string> cgroups;      // folders whose cgroup.procs the command enters
-  std::string cgroup_kill;               // one of them with cgroup.kill (v2), or empty
-  std::string cgroup_memory;             // one of them that counts OOM kills, or empty
-  std::string cgroup_shim;               // where the shim itself goes, or empty
+  bool wrapped = false;              // the command is bubblewrap, which reports 128 + signal
+  std::vector<std::string> cgroups;  // folders whose cgroup.procs the command enters
+  std::string cgroup_kill;           // one of them with cgroup.kill (v2), or empty
+  std::string cgroup_memory;         // one of them that counts OOM kills, or empty
+  std::string cgroup_shim;           // where the shim itself goes, or empty
   std::int64_t oom_score_adj = 500;
 };
 Result<AttemptSpec> parse_attempt_spec(std::string_view json);
@@ -48,12 +48,12 @@ Result<AttemptSpec> parse_attempt_spec(std::string_view json);
 /// exit.json: written once, durably, when nothing of the attempt runs any more.
 struct ExitRecord {
   std::string token;
-  int code = -1;            // of the main process; -1 when a signal ended it or nothing was started
+  int code = -1;  // of the main process; -1 when a signal ended it or nothing was started
   int signal = 0;
-  bool oom = false;         // the kernel killed a process of the attempt over its memory limit
+  bool oom = false;  // the kernel killed a process of the attempt over its memory limit
   bool timeout = false;
-  bool stopped = false;     // a stop was asked for before the end
-  std::string launch_error; // why the command could not be started
+  bool stopped = false;      // a stop was asked for before the end
+  std::string launch_error;  // why the command could not be started
   UnixMs started_ms = 0;
   UnixMs ended_ms = 0;
   std::int64_t cpu_ms = 0;

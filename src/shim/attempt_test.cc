@@ -9,9 +9,11 @@ namespace takt::shim {
 namespace {
 
 constexpr std::string_view kSpec = R"({"format": 1, "job": 7, "attempt": 2, "token": "9f",
- "command": ["python", "train.py"], "folder": "/d/work", "environment": ["PATH=/usr/bin"], "timeout_ms": 600,
+ "command": ["python", "train.py"], "folder": "/d/work",
+ "environment": ["PATH=/usr/bin"], "timeout_ms": 600,
  "user": {"uid": 64007, "gid": 64007},
- "isolation": {"kind": "namespace", "hidden": ["/d"], "visible": [{"path": "/d/work", "read_only": false}]},
+ "isolation": {"kind": "namespace", "hidden": ["/d"],
+               "visible": [{"path": "/d/work", "read_only": false}]},
  "cgroups": {"enter": ["/c/7-2"], "kill": "/c/7-2", "memory": "", "shim": "/c/shims"}})";
 
 TEST(AttemptSpec, reads_what_the_format_document_shows) {
@@ -35,7 +37,9 @@ TEST(AttemptSpec, refuses_what_it_cannot_run) {
   EXPECT_EQ(parse_attempt_spec("{}").error().message, "spec.json: format must be 1, got 0");
   EXPECT_EQ(parse_attempt_spec(R"({"format": 1, "token": "a", "folder": "/w"})").error().message,
             "spec.json: command is empty");
-  EXPECT_EQ(parse_attempt_spec(R"({"format": 1, "token": "a", "folder": "w", "command": ["x"]})").error().message,
+  EXPECT_EQ(parse_attempt_spec(R"({"format": 1, "token": "a", "folder": "w", "command": ["x"]})")
+                .error()
+                .message,
             "spec.json: folder must be absolute, got 'w'");
   EXPECT_FALSE(parse_attempt_spec("nonsense"));
 }

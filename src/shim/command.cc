@@ -47,7 +47,7 @@ void set_limits(const AttemptSpec& spec) {
 }
 
 void reset_signals() {
-  struct sigaction standard {};
+  struct sigaction standard{};
   standard.sa_handler = SIG_DFL;
   for (int number = 1; number < NSIG; ++number) ::sigaction(number, &standard, nullptr);
   sigset_t none;
@@ -84,8 +84,9 @@ std::string describe_exec_failure(const std::string& program, int error_number) 
   if (error_number == ENOENT)
     text += "; it is neither in the code folder nor in PATH, or its interpreter line is wrong";
   if (error_number == EACCES)
-    text += "; it is not executable, or lies in a folder that the job's user may not enter: put it "
-            "into the code folder";
+    text +=
+        "; it is not executable, or lies in a folder that the job's user may not enter: put it "
+        "into the code folder";
   return text;
 }
 

@@ -27,7 +27,7 @@ bool is_within_any(const std::string& path, const std::vector<std::string>& fold
 
 // May `uid` go through this folder?
 bool can_pass(const std::string& folder, const AttemptSpec& spec) {
-  struct stat info {};
+  struct stat info{};
   if (::stat(folder.c_str(), &info) != 0) return true;  // the open of the path itself reports it
   if (info.st_uid == spec.uid) return (info.st_mode & S_IXUSR) != 0;
   if (info.st_gid == spec.gid) return (info.st_mode & S_IXGRP) != 0;
@@ -77,8 +77,9 @@ Result<std::vector<Opened>> open_visible(const AttemptSpec& spec) {
   for (const VisiblePath& visible : spec.visible) {
     Opened one{&visible, Fd(::open(visible.path.c_str(), O_PATH | O_CLOEXEC)), true};
     if (!one.fd) return fail(errno_error("opening " + visible.path, errno));
-    struct stat info {};
-    if (::fstat(one.fd.get(), &info) != 0) return fail(errno_error("reading " + visible.path, errno));
+    struct stat info{};
+    if (::fstat(one.fd.get(), &info) != 0)
+      return fail(errno_error("reading " + visible.path, errno));
     one.is_folder = S_ISDIR(info.st_mode);
     opened.push_back(std::move(one));
   }
@@ -93,7 +94,8 @@ Status show(const Opened& opened, bool is_covered) {
   if (::mount(source.c_str(), path.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
     return fail(errno_error("mounting " + path, errno));
   const unsigned long access = opened.visible->read_only ? MS_RDONLY : 0;
-  if (::mount(nullptr, path.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_NOSUID | access, nullptr) != 0)
+  if (::mount(nullptr, path.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_NOSUID | access, nullptr) !=
+      0)
     return fail(errno_error("remounting " + path, errno));
   return {};
 }
@@ -124,8 +126,10 @@ Status isolate_mounts(const AttemptSpec& spec) {
 Status drop_user(const AttemptSpec& spec) {
   if (spec.change_user) {
     if (::setgroups(0, nullptr) != 0) return fail(errno_error("dropping groups", errno));
-    if (::setresgid(spec.gid, spec.gid, spec.gid) != 0) return fail(errno_error("setting the group", errno));
-    if (::setresuid(spec.uid, spec.uid, spec.uid) != 0) return fail(errno_error("setting the user", errno));
+    if (::setresgid(spec.gid, spec.gid, spec.gid) != 0)
+      return fail(errno_error("setting the group", errno));
+    if (::setresuid(spec.uid, spec.uid, spec.uid) != 0)
+      return fail(errno_error("setting the user", errno));
   }
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return fail(errno_error("setting no_new_privs", errno));

@@ -63,7 +63,8 @@ class Supervisor {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     sigset_t blocked;
     sigemptyset(&blocked);
-    for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGPIPE}) sigaddset(&blocked, number);
+    for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGPIPE})
+      sigaddset(&blocked, number);
     ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
     sigset_t watched;
     sigemptyset(&watched);
@@ -90,7 +91,8 @@ class Supervisor {
 
   void step() {
     const std::int64_t next = std::min(timeout_at_, kill_at_);
-    const std::int64_t left = next == kNever ? kPollMsMax : std::max<std::int64_t>(next - mono_ms(), 0);
+    const std::int64_t left =
+        next == kNever ? kPollMsMax : std::max<std::int64_t>(next - mono_ms(), 0);
     pollfd fds[2] = {{signals_.get(), POLLIN, 0}, {notices_.get(), POLLIN, 0}};
     ::poll(fds, 2, static_cast<int>(std::min(left, kPollMsMax)));
     drain(signals_.get());

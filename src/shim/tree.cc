@@ -43,7 +43,8 @@ std::map<pid_t, ProcessEntry> all_processes() {
   while (const dirent* found = ::readdir(proc)) {
     const std::string_view name(found->d_name);
     pid_t pid = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr != name.data() + name.size())
+    if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr !=
+        name.data() + name.size())
       continue;
     ProcessEntry entry;
     if (read_process(pid, entry)) all.emplace(pid, entry);

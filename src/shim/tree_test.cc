@@ -23,13 +23,20 @@ TEST(Tree, without_cgroups_children_grandchildren_and_escapees_are_ended) {
   AttemptSpec spec;
   spec.folder = dir.path().string();
   spec.environment = {"PATH=/usr/bin:/bin"};
-  spec.command = {"sh", "-c", "sleep 1000 & (setsid sh -c 'sleep 1001 & exit' &) ; touch ready; wait"};
+  spec.command = {"sh", "-c",
+                  "sleep 1000 & (setsid sh -c 'sleep 1001 & exit' &) ; touch ready; wait"};
   const auto started = start_command(spec, (dir.path() / "log").string());
   ASSERT_TRUE(started) << started.error().text();
-  for (int i = 0; i < 4000 && ::access((dir.path() / "ready").c_str(), F_OK) != 0; ++i) ::poll(nullptr, 0, 2);
+  for (int i = 0; i < 4000 && ::access((dir.path() / "ready").c_str(), F_OK) != 0; ++i)
+    ::poll(nullptr, 0, 2);
   EXPECT_TRUE(std::ranges::count(descendants(::getpid()), *started) == 1);
   int reaped = 0;
-  const bool gone = kill_tree({}, "", [&reaped] { while (::waitpid(-1, nullptr, WNOHANG) > 0) ++reaped; }, 10'000);
+  const bool gone = kill_tree(
+      {}, "",
+      [&reaped] {
+        while (::waitpid(-1, nullptr, WNOHANG) > 0) ++reaped;
+      },
+      10'000);
   EXPECT_TRUE(gone);
   EXPECT_GE(reaped, 3);
   EXPECT_TRUE(descendants(::getpid()).empty());
@@ -51,7 +58,8 @@ TEST(Command, says_why_it_could_not_be_run) {
   const auto unknown = start_command(spec, (dir.path() / "log").string());
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().message,
-            "cannot run 'pythn': No such file or directory; it is neither in the code folder nor in PATH, or its "
+            "cannot run 'pythn': No such file or directory; it is neither in the code folder nor "
+            "in PATH, or its "
             "interpreter line is wrong");
   spec.command = {"true"};
   spec.folder = "/no/such/folder";

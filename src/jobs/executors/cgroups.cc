@@ -27,7 +27,7 @@ struct CgroupView {
 };
 
 bool is_folder(const fs::path& path) {
-  struct stat info {};
+  struct stat info{};
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
@@ -132,11 +132,12 @@ void set_v2_limits(const fs::path& leaf, const CgroupLimits& limits, bool cpu, b
   }
   if (pids) write_text(leaf / "pids.max", kPidsMax);
   if (!cpu) return;
-  const std::int64_t weight = std::clamp<std::int64_t>(limits.cpu_weight_millicores / 10, 1, 10'000);
+  const std::int64_t weight =
+      std::clamp<std::int64_t>(limits.cpu_weight_millicores / 10, 1, 10'000);
   write_text(leaf / "cpu.weight", std::to_string(weight));
   if (limits.cpu_millicores_max > 0)
-    write_text(leaf / "cpu.max", std::to_string(limits.cpu_millicores_max * kCpuPeriodUs / 1000) + " " +
-                                     std::to_string(kCpuPeriodUs));
+    write_text(leaf / "cpu.max", std::to_string(limits.cpu_millicores_max * kCpuPeriodUs / 1000) +
+                                     " " + std::to_string(kCpuPeriodUs));
 }
 
 Status cannot_make(const fs::path& path) {
@@ -200,8 +201,8 @@ Result<AttemptCgroups> Cgroups::make(std::string_view leaf, const CgroupLimits& 
   }
   if (!v1_cpu_.empty()) {
     const fs::path group = v1_cpu_ / leaf;
-    write_text(group / "cpu.shares",
-               std::to_string(std::max<std::int64_t>(2, limits.cpu_weight_millicores * 1024 / 1000)));
+    write_text(group / "cpu.shares", std::to_string(std::max<std::int64_t>(
+                                         2, limits.cpu_weight_millicores * 1024 / 1000)));
     if (limits.cpu_millicores_max > 0) {
       write_text(group / "cpu.cfs_period_us", std::to_string(kCpuPeriodUs));
       write_text(group / "cpu.cfs_quota_us",
@@ -236,7 +237,8 @@ OwnLimits own_cgroup_limits() {
   };
   // A limit of a folder above binds as well.
   const auto above = [](fs::path at, const auto& look) {
-    for (int steps = 0; steps < 32 && at.has_relative_path() && is_folder(at); ++steps, at = at.parent_path())
+    for (int steps = 0; steps < 32 && at.has_relative_path() && is_folder(at);
+         ++steps, at = at.parent_path())
       look(at);
   };
   above(view.v2, [&](const fs::path& at) {

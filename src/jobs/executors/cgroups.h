@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cgroups of attempts: v2 with controllers, hybrid (v2 to end trees, v1 for limits), v1 alone, or none.
+// The cgroups of attempts: v2 with controllers, hybrid (v2 to end trees, v1 for limits), v1 alone,
+// or none.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ class Cgroups {
  private:
   std::vector<std::filesystem::path> leaves(std::string_view leaf) const;
 
-  std::filesystem::path v2_;         // takt's folder in the v2 tree
+  std::filesystem::path v2_;  // takt's folder in the v2 tree
   bool v2_memory_ = false, v2_cpu_ = false, v2_pids_ = false;
   std::filesystem::path v1_memory_, v1_cpu_;
 };

@@ -27,8 +27,10 @@ bool is_python_prefix(const fs::path& prefix) {
   if (prefix.relative_path().empty()) return false;
   if (is_there(prefix / "pyvenv.cfg")) return true;
   std::error_code error;
-  for (fs::directory_iterator at(prefix / "lib", error); !error && at != fs::directory_iterator(); at.increment(error))
-    if (at->path().filename().string().starts_with("python3") && is_there(at->path() / "os.py")) return true;
+  for (fs::directory_iterator at(prefix / "lib", error); !error && at != fs::directory_iterator();
+       at.increment(error))
+    if (at->path().filename().string().starts_with("python3") && is_there(at->path() / "os.py"))
+      return true;
   return false;
 }
 
@@ -61,6 +63,28 @@ void add_python(const std::string& python, std::vector<std::string>& read_only) 
   if (!error) add(real.parent_path().parent_path());
 }
 
+// The command of a replica is takt's own program, with the inference library that the server names
+// or that lies beside it (src/serve/engines looks in the same places).
+void add_own_program(const Launch& launch, std::vector<std::string>& read_only) {
+  const auto add = [&read_only](const fs::path& folder) {
+    std::error_code error;
+    const fs::path real = fs::canonical(folder, error);
+    if (!error) read_only.push_back(real.string());
+  };
+  if (launch.command[0].starts_with('/')) {
+    const fs::path bin = fs::path(launch.command[0]).parent_path();
+    add(bin);
+    add(bin / "../lib/takt");
+    add(bin / "../../ort");
+  }
+  const auto runtime = launch.environment.find("TAKT_ONNXRUNTIME");
+  if (runtime == launch.environment.end()) return;
+  add(fs::path(runtime->second).parent_path());
+  std::error_code error;
+  const fs::path real = fs::canonical(runtime->second, error);
+  if (!error) add(real.parent_path());
+}
+
 }  // namespace
 
 std::string_view isolation_name(IsolationKind kind) {
@@ -70,7 +94,8 @@ std::string_view isolation_name(IsolationKind kind) {
 IsolationProbe probe_isolation(const fs::path& shim, const fs::path& data_dir) {
   std::string reason;
   if (::geteuid() == 0) {
-    const auto tried = run({.command = {shim.string(), "--probe", data_dir.string()}}, kProbeTimeoutMs);
+    const auto tried =
+        run({.command = {shim.string(), "--probe", data_dir.string()}}, kProbeTimeoutMs);
     if (tried && tried->exit_code == 0) return {IsolationKind::kNamespace, ""};
     reason = tried ? tried->errors : tried.error().text();
   }
@@ -79,35 +104,32 @@ IsolationProbe probe_isolation(const fs::path& shim, const fs::path& data_dir) {
   reason += wrapped ? wrapped->errors : wrapped.error().text();
   while (reason.ends_with('\n')) reason.pop_back();
   return {IsolationKind::kNone,
-          "jobs can read the server's files: neither own mounts nor bubblewrap work here (" + reason +
+          "jobs can read the server's files: neither own mounts nor bubblewrap work here (" +
+              reason +
               "); run the server as root, or install bubblewrap and allow user namespaces"};
 }
 
 VisibleFolders visible_folders(const Launch& launch) {
   const AttemptFolder& folder = launch.folder;
   VisibleFolders visible;
-  for (const fs::path& path : {folder.work(), folder.outputs(), folder.home(), folder.tmp(), folder.ports(),
-                               folder.checkpoint()})
+  for (const fs::path& path : {folder.work(), folder.outputs(), folder.home(), folder.tmp(),
+                               folder.ports(), folder.checkpoint()})
     visible.writable.push_back(path.string());
   visible.read_only = {folder.inputs().string(), folder.params().string()};
   add_python(launch.python, visible.read_only);
-  if (is_endless(launch.kind)) {
-    // The command of a replica is takt's own program, with the runtime that the server names.
-    if (launch.command[0].starts_with('/'))
-      visible.read_only.push_back(fs::path(launch.command[0]).parent_path().string());
-    const auto runtime = launch.environment.find("TAKT_ONNXRUNTIME");
-    if (runtime != launch.environment.end() && is_there(runtime->second))
-      visible.read_only.push_back(fs::path(runtime->second).parent_path().string());
-  }
+  if (is_endless(launch.kind)) add_own_program(launch, visible.read_only);
   return visible;
 }
 
 std::vector<std::string> wrap_in_bubblewrap(const Launch& launch, const fs::path& data_dir) {
   const VisibleFolders visible = visible_folders(launch);
   std::vector<std::string> words{"bwrap", "--dev-bind", "/", "/", "--tmpfs", data_dir.string()};
-  for (const std::string& path : visible.writable) words.insert(words.end(), {"--bind", path, path});
-  for (const std::string& path : visible.read_only) words.insert(words.end(), {"--ro-bind", path, path});
-  words.insert(words.end(), {"--remount-ro", data_dir.string(), "--chdir", launch.folder.work().string(), "--"});
+  for (const std::string& path : visible.writable)
+    words.insert(words.end(), {"--bind", path, path});
+  for (const std::string& path : visible.read_only)
+    words.insert(words.end(), {"--ro-bind", path, path});
+  words.insert(words.end(),
+               {"--remount-ro", data_dir.string(), "--chdir", launch.folder.work().string(), "--"});
   words.insert(words.end(), launch.command.begin(), launch.command.end());
   return words;
 }

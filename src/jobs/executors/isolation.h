@@ -19,7 +19,8 @@ struct IsolationProbe {
   std::string warning;  // why it is none, and what helps
 };
 /// Own mounts when root and the kernel lets us, else bubblewrap if it works, else nothing.
-IsolationProbe probe_isolation(const std::filesystem::path& shim, const std::filesystem::path& data_dir);
+IsolationProbe probe_isolation(const std::filesystem::path& shim,
+                               const std::filesystem::path& data_dir);
 
 /// What the command may reach below the hidden data folder: its own things, inputs read-only; and
 /// the interpreter or program it is started with, should it lie in a private folder.
@@ -30,6 +31,7 @@ struct VisibleFolders {
 VisibleFolders visible_folders(const Launch& launch);
 
 /// `command` behind bubblewrap, with the same view of the file system.
-std::vector<std::string> wrap_in_bubblewrap(const Launch& launch, const std::filesystem::path& data_dir);
+std::vector<std::string> wrap_in_bubblewrap(const Launch& launch,
+                                            const std::filesystem::path& data_dir);
 
 }  // namespace takt::jobs

@@ -47,8 +47,8 @@ Status give_to(const fs::path& folder, uid_t uid) {
   };
   TAKT_RETURN_IF_ERROR(give(folder));
   std::error_code error;
-  for (fs::recursive_directory_iterator at(folder, error); !error && at != fs::recursive_directory_iterator();
-       at.increment(error))
+  for (fs::recursive_directory_iterator at(folder, error);
+       !error && at != fs::recursive_directory_iterator(); at.increment(error))
     TAKT_RETURN_IF_ERROR(give(at->path()));
   if (error) return fail(errno_error("walking " + folder.string(), error.value()));
   return {};
@@ -75,12 +75,15 @@ Resources machine_capacity(const LocalExecutorOptions& options) {
   Resources total;
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
-  total.cpu_millicores = ::sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) * 1000 : 1000;
-  if (limits.cpu_millicores > 0) total.cpu_millicores = std::min(total.cpu_millicores, limits.cpu_millicores);
-  struct sysinfo info {};
+  total.cpu_millicores =
+      ::sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) * 1000 : 1000;
+  if (limits.cpu_millicores > 0)
+    total.cpu_millicores = std::min(total.cpu_millicores, limits.cpu_millicores);
+  struct sysinfo info{};
   ::sysinfo(&info);
   total.memory_bytes = static_cast<std::int64_t>(info.totalram) * info.mem_unit;
-  if (limits.memory_bytes > 0) total.memory_bytes = std::min(total.memory_bytes, limits.memory_bytes);
+  if (limits.memory_bytes > 0)
+    total.memory_bytes = std::min(total.memory_bytes, limits.memory_bytes);
   total.gpus = count_gpus();
   if (options.cpu_millicores > 0) total.cpu_millicores = options.cpu_millicores;
   if (options.memory_bytes > 0) total.memory_bytes = options.memory_bytes;
@@ -93,7 +96,8 @@ class LocalExecutor final : public Executor {
   LocalExecutor(LocalExecutorOptions options, std::unique_ptr<ExitNotices> notices)
       : options_(std::move(options)),
         cgroups_(Cgroups::probe(sha256(options_.data_dir.string()).value.substr(0, 8))),
-        isolation_(options_.isolate ? probe_isolation(options_.shim, options_.data_dir) : IsolationProbe{}),
+        isolation_(options_.isolate ? probe_isolation(options_.shim, options_.data_dir)
+                                    : IsolationProbe{}),
         capacity_(machine_capacity(options_)),
         notices_(std::move(notices)) {}
 
@@ -156,25 +160,31 @@ class LocalExecutor final : public Executor {
   Status stop(const Lease& lease, std::int64_t grace_ms) override {
     const AttemptFolder folder = folder_of(lease);
     if (::access(folder.stop().c_str(), F_OK) == 0) return {};
-    return write_file_durably(folder.stop(), dump_json(Value(Object{{"grace_ms", grace_ms}})) + "\n");
+    return write_file_durably(folder.stop(),
+                              dump_json(Value(Object{{"grace_ms", grace_ms}})) + "\n");
   }
 
   Resources capacity() override { return capacity_; }
 
   ExecutorFacts facts() override {
-    ExecutorFacts facts{std::string(isolation_name(isolation_.kind)), std::string(cgroups_.memory_cap()),
-                        cgroups_.has_tree_kill() ? "cgroup" : "subreaper", {}};
+    ExecutorFacts facts{std::string(isolation_name(isolation_.kind)),
+                        std::string(cgroups_.memory_cap()),
+                        cgroups_.has_tree_kill() ? "cgroup" : "subreaper",
+                        {}};
     if (!isolation_.warning.empty()) facts.warnings.push_back(isolation_.warning);
     if (facts.memory_cap == "none")
-      facts.warnings.push_back("the memory of jobs is counted but not capped: no memory cgroup may be written "
-                               "here; run as root, or as a service with Delegate=yes");
+      facts.warnings.push_back(
+          "the memory of jobs is counted but not capped: no memory cgroup may be written "
+          "here; run as root, or as a service with Delegate=yes");
     return facts;
   }
 
   void on_change(std::function<void()> wake) override { notices_->on_notice(std::move(wake)); }
 
  private:
-  bool changes_user() const { return ::geteuid() == 0 && isolation_.kind == IsolationKind::kNamespace; }
+  bool changes_user() const {
+    return ::geteuid() == 0 && isolation_.kind == IsolationKind::kNamespace;
+  }
   uid_t user_of(const Lease& lease) const {
     return options_.uid + static_cast<uid_t>(lease.job.value % options_.uid_count);
   }
@@ -184,8 +194,8 @@ class LocalExecutor final : public Executor {
 
   Status give_folders(const Launch& launch) const {
     const AttemptFolder& folder = launch.folder;
-    for (const fs::path& path : {folder.work(), folder.outputs(), folder.home(), folder.tmp(), folder.ports(),
-                                 folder.checkpoint()})
+    for (const fs::path& path : {folder.work(), folder.outputs(), folder.home(), folder.tmp(),
+                                 folder.ports(), folder.checkpoint()})
       TAKT_RETURN_IF_ERROR(give_to(path, user_of(launch.lease)));
     return {};
   }
@@ -239,8 +249,10 @@ class LocalExecutor final : public Executor {
   // No shim has claimed it: making the mark ourselves keeps a late one from ever doing so.
   Result<AttemptStatus> fence(const Lease& lease, const AttemptFolder& folder) const {
     const Fd mark(::open(folder.started().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-    if (!mark && errno == EEXIST) return AttemptStatus{AttemptPhase::kRunning, {}};  // asked again next time
-    if (!mark && errno != ENOENT) return fail(errno_error("creating " + folder.started().string(), errno));
+    if (!mark && errno == EEXIST)
+      return AttemptStatus{AttemptPhase::kRunning, {}};  // asked again next time
+    if (!mark && errno != ENOENT)
+      return fail(errno_error("creating " + folder.started().string(), errno));
     if (mark) TAKT_RETURN_IF_ERROR(write_all(mark.get(), kGivenUp));
     cgroups_.remove(leaf_name(lease));
     return AttemptStatus{AttemptPhase::kNeverStarted, {}};

@@ -61,7 +61,8 @@ Status FakeExecutor::stop(const Lease& lease, std::int64_t grace_ms) {
 
 int FakeExecutor::running(JobId job) const {
   return static_cast<int>(std::ranges::count_if(attempts_, [&](const auto& item) {
-    return item.first.first == job.value && !item.second.is_fenced && clock_.now_ms() < end_of(item.second);
+    return item.first.first == job.value && !item.second.is_fenced &&
+           clock_.now_ms() < end_of(item.second);
   }));
 }
 
@@ -90,8 +91,8 @@ Result<Collected> FakeWorkspace::collect(const Job& job, const Attempt&) {
   Collected collected;
   for (const JobOutput& output : job.spec.outputs) {
     const Digest digest = sha256(output.name);
-    collected.outputs[output.name].port = {actions::PortKind::kJson, Ref{"artifact", digest.value}, digest,
-                                           Value(Object{{"accuracy", 0.5}})};
+    collected.outputs[output.name].port = {actions::PortKind::kJson, Ref{"artifact", digest.value},
+                                           digest, Value(Object{{"accuracy", 0.5}})};
     collected.metrics["accuracy"] = 0.5;
   }
   return collected;

@@ -29,11 +29,14 @@ class FakeExecutor final : public Executor {
   FakeExecutor(Clock& clock, Resources capacity) : clock_(clock), capacity_(capacity) {}
 
   /// Chooses for each start; by default every attempt takes a second and ends with 0.
-  std::function<ScriptedAttempt(const Lease&)> script = [](const Lease&) { return ScriptedAttempt{}; };
+  std::function<ScriptedAttempt(const Lease&)> script = [](const Lease&) {
+    return ScriptedAttempt{};
+  };
 
   Status start(const Launch& launch) override;
   Result<AttemptStatus> poll(const Lease& lease) override;
-  std::map<std::string, std::string> endpoints(const Lease&, const std::vector<std::string>&) override {
+  std::map<std::string, std::string> endpoints(const Lease&,
+                                               const std::vector<std::string>&) override {
     return {};
   }
   Status stop(const Lease& lease, std::int64_t grace_ms) override;
@@ -69,7 +72,7 @@ class FakeWorkspace final : public Workspace {
   Result<Collected> collect(const Job& job, const Attempt& attempt) override;
   void discard(const Job& job, const Attempt& attempt, bool is_last) override;
 
-  std::set<std::int64_t> ended;                    // jobs whose last attempt was discarded
+  std::set<std::int64_t> ended;                     // jobs whose last attempt was discarded
   std::function<Status(const Job&)> prepare_fault;  // may fail a preparation
   std::function<Status(const Job&)> collect_fault;
 };
@@ -79,7 +82,10 @@ class ManualAside final : public Aside {
  public:
   void run(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
   bool run_one();
-  void run_all() { while (run_one()) {} }
+  void run_all() {
+    while (run_one()) {
+    }
+  }
   void drop_all() { tasks_.clear(); }  // as a crash does
 
  private:
