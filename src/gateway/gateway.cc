@@ -71,7 +71,8 @@ class RunningGateway final : public Gateway {
                      .deadline_ms = options_.deadline_ms,
                      .metrics = [this] { return render_metrics(stats()); }},
                     clock),
-        grpc_front_(routes_, {.needs_token = needs_token_, .deadline_ms = options_.deadline_ms}, clock) {}
+        grpc_front_(routes_, {.needs_token = needs_token_, .deadline_ms = options_.deadline_ms},
+                    clock) {}
   ~RunningGateway() override { drain(); }
 
   Status open();
@@ -147,7 +148,8 @@ Status RunningGateway::write_ports() const {
   const std::filesystem::path ports(folder);
   TAKT_RETURN_IF_ERROR(make_dirs(ports));
   if (grpc_ != nullptr)
-    TAKT_RETURN_IF_ERROR(write_file_durably(ports / "grpc", reached_at(options_.grpc, grpc_port())));
+    TAKT_RETURN_IF_ERROR(
+        write_file_durably(ports / "grpc", reached_at(options_.grpc, grpc_port())));
   return write_file_durably(ports / "http", reached_at(options_.http, http_port()));
 }
 
@@ -179,7 +181,8 @@ void RunningGateway::take_snapshot() {
     problem_ = snapshot ? "" : snapshot.error().text();
   }
   if (!snapshot) {
-    log_error("the snapshot cannot be used, the routes stay as they are", {{"error", snapshot.error().text()}});
+    log_error("the snapshot cannot be used, the routes stay as they are",
+              {{"error", snapshot.error().text()}});
     return;
   }
   snapshot_text_ = std::move(*text);
@@ -187,13 +190,15 @@ void RunningGateway::take_snapshot() {
     upstream_.forget(gone.http);
     if (grpc_ != nullptr && !gone.grpc.empty()) grpc_->forget(gone.grpc);
   }
-  log_info("routes changed", {{"snapshot", snapshot->version}, {"services", snapshot->services.size()}});
+  log_info("routes changed",
+           {{"snapshot", snapshot->version}, {"services", snapshot->services.size()}});
 }
 
 /// Not fsynced: after a power cut the counts begin anew in any case.
 void RunningGateway::write_stats() const {
   const std::filesystem::path path = options_.folder / kStatsName;
-  const std::filesystem::path temporary = options_.folder / ("." + std::string(kStatsName) + "." + epoch_);
+  const std::filesystem::path temporary =
+      options_.folder / ("." + std::string(kStatsName) + "." + epoch_);
   const Fd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   const Status written = file ? write_all(file.get(), render_stats(stats()))
                               : fail(errno_error("creating " + temporary.string(), errno));
@@ -236,7 +241,8 @@ void RunningGateway::drain() {
 
 Result<std::unique_ptr<Gateway>> Gateway::start(GatewayOptions options, Clock& clock) {
   if (options.folder.empty())
-    return fail(Code::kInvalid, "no folder was named", "give --folder, the folder gateway/ of the server's data");
+    return fail(Code::kInvalid, "no folder was named",
+                "give --folder, the folder gateway/ of the server's data");
   auto gateway = std::make_unique<RunningGateway>(std::move(options), clock);
   TAKT_RETURN_IF_ERROR(gateway->open());
   return gateway;
@@ -254,7 +260,8 @@ int gateway_main(GatewayOptions options) {
     log_error("gateway stopped", {{"error", gateway.error().text()}});
     return code_names(gateway.error().code).exit_code;
   }
-  log_info("gateway listens", {{"http", (*gateway)->http_port()}, {"grpc", (*gateway)->grpc_port()}});
+  log_info("gateway listens",
+           {{"http", (*gateway)->http_port()}, {"grpc", (*gateway)->grpc_port()}});
   int signal_number = 0;
   sigwait(&set, &signal_number);
   log_info("gateway drains");

@@ -13,15 +13,15 @@
 namespace takt::gateway {
 
 struct GatewayOptions {
-  std::filesystem::path folder;          // --folder: DATA/gateway; holds snapshot.json, gets stats.json
-  std::string http = "127.0.0.1:8000";   // --http, host:port; port 0: any free one
-  std::string grpc = "127.0.0.1:8001";   // --grpc; empty: none
-  bool reuse_port = true;                // a successor may listen before this one ends
-  int network_threads = 1;               // --network-threads
-  std::size_t body_bytes_max = 64 << 20; // --body-bytes-max
-  std::int64_t deadline_ms = 60'000;     // --deadline-ms, of one request
-  std::int64_t drain_ms = 30'000;        // --drain-ms, for requests in flight at SIGTERM
-  std::int64_t tick_ms = 1'000;          // how often stats.json is written
+  std::filesystem::path folder;  // --folder: DATA/gateway; holds snapshot.json, gets stats.json
+  std::string http = "127.0.0.1:8000";    // --http, host:port; port 0: any free one
+  std::string grpc = "127.0.0.1:8001";    // --grpc; empty: none
+  bool reuse_port = true;                 // a successor may listen before this one ends
+  int network_threads = 1;                // --network-threads
+  std::size_t body_bytes_max = 64 << 20;  // --body-bytes-max
+  std::int64_t deadline_ms = 60'000;      // --deadline-ms, of one request
+  std::int64_t drain_ms = 30'000;         // --drain-ms, for requests in flight at SIGTERM
+  std::int64_t tick_ms = 1'000;           // how often stats.json is written
 };
 
 /// A running gateway. Beyond loopback addresses it wants a service token of the snapshot.

@@ -59,14 +59,14 @@ std::optional<std::string_view> first_text_field(std::string_view message) {
       case 2:
         if (!take_varint(message, length)) return std::nullopt;
         if (tag >> 3U == 1)
-          return length > message.size() ? std::nullopt
-                                         : std::optional(message.substr(0, length));
+          return length > message.size() ? std::nullopt : std::optional(message.substr(0, length));
         if (!skip_bytes(message, length)) return std::nullopt;
         break;
       case 5:
         if (!skip_bytes(message, 4)) return std::nullopt;
         break;
-      default: return std::nullopt;
+      default:
+        return std::nullopt;
     }
   }
   return std::nullopt;
@@ -81,8 +81,7 @@ bool is_service_token(const Table& table, std::string_view authorization) {
 }
 
 Result<net::GrpcRoute> GrpcFront::choose(const net::GrpcCall& call) {
-  if (options_.needs_token &&
-      !is_service_token(*routes_.table(), authorization_of(call.metadata)))
+  if (options_.needs_token && !is_service_token(*routes_.table(), authorization_of(call.metadata)))
     return fail(Code::kUnauthenticated, "the service's token is missing or wrong",
                 "send the metadata authorization: Bearer TOKEN");
   std::string_view method = call.method;
@@ -93,7 +92,9 @@ Result<net::GrpcRoute> GrpcFront::choose(const net::GrpcCall& call) {
     return route_to(std::move(any), {}, true, true);
   }
   const auto name = first_text_field(call.message_head);
-  if (!name) return fail(Code::kInvalid, "the request names no model", "set its field model_name or name to the service's name");
+  if (!name)
+    return fail(Code::kInvalid, "the request names no model",
+                "set its field model_name or name to the service's name");
   TAKT_ASSIGN(auto choice, routes_.choose(*name, Wire::kGrpc, thread_rng()));
   const bool is_unary = method != "ModelStreamInfer";
   return route_to(std::move(choice), std::string(*name), is_unary, false);

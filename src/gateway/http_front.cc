@@ -39,20 +39,27 @@ HttpFront::HttpFront(Routes& routes, net::UpstreamPool& upstream, HttpFrontOptio
     : routes_(routes), upstream_(upstream), options_(std::move(options)), clock_(clock) {}
 
 void HttpFront::register_routes(net::Router& router) {
-  router.set_error_form("/", [](const Error& error, const net::Request&) { return protocol_error(error); });
+  router.set_error_form(
+      "/", [](const Error& error, const net::Request&) { return protocol_error(error); });
   const net::RouteOptions open{.access = net::Access::kAnonymous};
   const net::RouteOptions data{.access = options_.access,
                                .body_bytes_max = options_.body_bytes_max,
                                .deadline_ms = options_.deadline_ms};
   const auto answer = [](auto make) {
-    return [make](const std::shared_ptr<net::Request>&, const net::Responder& respond) { respond(make()); };
+    return [make](const std::shared_ptr<net::Request>&, const net::Responder& respond) {
+      respond(make());
+    };
   };
-  router.add_async(net::Method::kGet, "/v2/health/live", answer([this] { return health(false); }), open);
-  router.add_async(net::Method::kGet, "/v2/health/ready", answer([this] { return health(true); }), open);
+  router.add_async(net::Method::kGet, "/v2/health/live", answer([this] { return health(false); }),
+                   open);
+  router.add_async(net::Method::kGet, "/v2/health/ready", answer([this] { return health(true); }),
+                   open);
   router.add_async(net::Method::kGet, "/v2", answer([this] { return server_metadata(); }), open);
   router.add_async(net::Method::kGet, "/metrics", answer([this] {
-    return net::Response::bytes(options_.metrics(), std::string(kMetricsContentType));
-  }), data);
+                     return net::Response::bytes(options_.metrics(),
+                                                 std::string(kMetricsContentType));
+                   }),
+                   data);
   const auto handler = [this](std::shared_ptr<net::Request> request, net::Responder respond) {
     pass(std::move(request), std::move(respond));
   };
@@ -65,8 +72,9 @@ void HttpFront::register_routes(net::Router& router) {
 net::Response HttpFront::health(bool is_readiness) const {
   const auto table = routes_.table();
   const bool is_ready = table->version > 0;
-  return net::Response::json(Object{{"live", true}, {"ready", is_ready}, {"server", "takt-gateway"}},
-                             is_readiness && !is_ready ? 503 : 200);
+  return net::Response::json(
+      Object{{"live", true}, {"ready", is_ready}, {"server", "takt-gateway"}},
+      is_readiness && !is_ready ? 503 : 200);
 }
 
 net::Response HttpFront::server_metadata() const {

@@ -10,9 +10,8 @@ Value to_value(const RevisionEntry& revision) {
   Array replicas;
   for (const ReplicaEndpoint& replica : revision.replicas)
     replicas.push_back(Object{{"http", replica.http}, {"grpc", replica.grpc}});
-  return Object{{"number", revision.number},
-                {"share", revision.share},
-                {"replicas", std::move(replicas)}};
+  return Object{
+      {"number", revision.number}, {"share", revision.share}, {"replicas", std::move(replicas)}};
 }
 
 const Array& items(const Value& value, std::string_view key) {
