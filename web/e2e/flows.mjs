@@ -130,7 +130,7 @@ export function collect({ browser, server, pictures }) {
     const filter = page.getByRole('combobox', { name: 'Filter' })
     await filter.fill("params.hidden = '64'")
     await until('one row', 10, async () => (await page.locator('tr[data-row]').count()) === 1)
-    await filter.fill("params.hidden == '64'")
+    await filter.fill('params.hidden = ')
     await page.locator('.q-error').waitFor()
     assert.equal(await page.locator('tr[data-row]').count(), 1)
     await filter.fill('')

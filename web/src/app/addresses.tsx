@@ -8,7 +8,8 @@ import { load_start_sequence, resolve_any, whoami_query } from '../api/spine'
 import { useText } from '../i18n'
 import { path_of_ref } from '../lib/url'
 import LinePage from '../stations/line/line'
-import { Empty, Failure, Skeleton } from '../ui/states'
+import { Head } from '../ui/parts'
+import { Failure, Skeleton } from '../ui/states'
 import { PageBoundary } from './boundary'
 import { SessionContext, usePage, useProject } from './context'
 import { Shell } from './shell'
@@ -180,9 +181,12 @@ function Resolve({ any }: { any: string }) {
   usePage({ title: any, command: { cli: `takt why ${any}`, route: `/api/v1/go/${encodeURIComponent(any)}` } })
   if (found.isError) {
     return (
-      <section className="panel">
-        <Failure what={t('go.none', { any })} error={found.error} />
-      </section>
+      <div className="page">
+        <Head title={any} />
+        <section className="panel">
+          <Failure what={t('go.none', { any })} error={found.error} />
+        </section>
+      </div>
     )
   }
   if (!found.data) return <Skeleton />
@@ -210,8 +214,11 @@ export function NotFound() {
   const [place] = useLocation()
   usePage({ title: t('not_found') })
   return (
-    <section className="panel">
-      <Empty title={t('not_found')} text={t('not_found.text', { place })} />
-    </section>
+    <div className="page">
+      <Head title={t('not_found')} />
+      <section className="panel">
+        <p className="pb">{t('not_found.text', { place })}</p>
+      </section>
+    </div>
   )
 }

@@ -5,7 +5,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { ApiError } from '../api/client'
 import { useText } from '../i18n'
 import { Glyph, Icon } from './icon'
-import { Button, Copy } from './parts'
+import { Button, Copy, Head } from './parts'
 
 /** Appears only after 300 ms, in the geometry of a table. */
 export function Skeleton({ rows = 4 }: { rows?: number }) {
@@ -69,15 +69,23 @@ export function Empty({ title, text, command }: { title: string; text?: ReactNod
 }
 
 /** Shows a query's last data at once, its failure in place, and a skeleton only when there is nothing. */
-export function Loaded<T>({ query, what, rows, children }: {
+export function Loaded<T>({ query, what, rows, title, children }: {
   query: UseQueryResult<T>
   what: string
   rows?: number
+  /** Of a whole page: stands as its heading until the data brings its own. */
+  title?: string
   children: (data: T) => ReactNode
 }) {
   if (query.data !== undefined) return <>{children(query.data)}</>
-  if (query.isError) return <Failure what={what} error={query.error} retry={() => void query.refetch()} />
-  return <Skeleton rows={rows} />
+  const body = query.isError ? <Failure what={what} error={query.error} retry={() => void query.refetch()} /> : <Skeleton rows={rows} />
+  if (title === undefined) return body
+  return (
+    <>
+      <Head title={title} />
+      <section className="panel">{body}</section>
+    </>
+  )
 }
 
 export function Banner({ tone = 'amber', children, side }: { tone?: 'amber' | 'red' | 'violet'; children: ReactNode; side?: ReactNode }) {

@@ -57,7 +57,7 @@ export default function DatasetPage() {
   return (
     <div className="page page-data">
       <Crumbs items={[[t('nav.data'), `${base}/data`], [name, `${base}/data/${encodeURIComponent(name)}`], ...(data ? [[String(data.version)] as [string]] : [])]} />
-      <Loaded query={one} what={t('data.version.error', { name: asked })} rows={8}>
+      <Loaded query={one} title={asked} what={t('data.version.error', { name: asked })} rows={8}>
         {(item) => (
           <>
             <VersionHead item={item} onRemove={() => set_removing(true)} />

@@ -50,7 +50,7 @@ export default function JobPage() {
   return (
     <div className="page page-job">
       <Crumbs items={[[t('nav.jobs'), `${base}/jobs`], [number]]} />
-      <Loaded query={job} what={t('job.error', { n: number })} rows={8}>
+      <Loaded query={job} title={t('job.n', { n: number })} what={t('job.error', { n: number })} rows={8}>
         {(item) => {
           const latest = item.attempts.length
           const attempt = Number(params.get('attempt')) || latest

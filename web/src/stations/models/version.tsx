@@ -55,12 +55,12 @@ export default function ModelPage() {
   return (
     <div className="page page-model">
       <Crumbs items={[[t('nav.models'), `${base}/models`], [name, `${base}/models/${encodeURIComponent(name)}`], ...(number ? [[String(number)] as [string]] : [])]} />
-      <Loaded query={versions} what={t('model.error', { name })} rows={8}>
+      <Loaded query={versions} title={asked} what={t('model.error', { name })} rows={8}>
         {(all) =>
           all.length === 0 ? (
-            <section className="panel"><Empty title={t('model.no_versions', { name })} command={`takt models register RUN`} /></section>
+            <><Head title={name} /><section className="panel"><Empty title={t('model.no_versions', { name })} command="takt models register RUN" /></section></>
           ) : !version ? (
-            <section className="panel"><Empty title={t('model.no_version', { name: asked })} text={t('model.known', { versions: numbers.join(', ') })} /></section>
+            <><Head title={asked} /><section className="panel"><Empty title={t('model.no_version', { name: asked })} text={t('model.known', { versions: numbers.join(', ') })} /></section></>
           ) : (
             <VersionView model={model.data} version={version} versions={all} to={to} onMove={() => set_moving(true)} />
           )

@@ -46,7 +46,7 @@ export default function PipelinePage() {
   return (
     <div className="page page-pipelines">
       <Crumbs items={[[t('nav.pipelines'), `${base}/pipelines`], [name]]} />
-      <Loaded query={pipeline} what={t('pipeline.error', { name })} rows={6}>
+      <Loaded query={pipeline} title={name} what={t('pipeline.error', { name })} rows={6}>
         {(item) => (
           <>
             <Head title={name} sub={item.armed && item.on_dataset ? t('pipeline.on', { dataset: item.on_dataset }) : t('pipeline.manual')}>

@@ -61,7 +61,7 @@ export default function PipelineRunPage() {
   return (
     <div className="page page-pipeline">
       <Crumbs items={[[t('nav.pipelines'), `${base}/pipelines`], [name, `${base}/pipelines/${raw}`], [String(number)]]} />
-      <Loaded query={run} what={t('pipeline.run.error', { name: `${name} #${number}` })} rows={10}>
+      <Loaded query={run} title={`${name} #${number}`} what={t('pipeline.run.error', { name: `${name} #${number}` })} rows={10}>
         {(item) => (
           <>
             <RunHead run={item} onPlan={() => set_open('plan')} onStop={() => set_open('stop')} onAgain={() => void again(item)} />

@@ -49,7 +49,7 @@ export default function RunPage() {
   return (
     <div className="page page-runs">
       <Crumbs items={[[t('nav.runs'), `${base}/runs`], ...(run.data ? [[run.data.experiment, `${base}/runs?exp=${encodeURIComponent(run.data.experiment)}`] as [string, string]] : []), [name]]} />
-      <Loaded query={run} what={t('run.error', { id: id.slice(0, 8) })} rows={8}>
+      <Loaded query={run} title={name} what={t('run.error', { id: id.slice(0, 8) })} rows={8}>
         {(item) => (
           <>
             <RunHead run={item} onRegister={() => set_registering(true)} onDelete={() => void remove()} />

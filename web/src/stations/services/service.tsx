@@ -57,7 +57,7 @@ export default function ServicePage() {
   return (
     <div className="page page-service">
       <Crumbs items={[[t('nav.services'), `${base}/services`], [name]]} />
-      <Loaded query={service} what={t('service.error', { name })} rows={8}>
+      <Loaded query={service} title={name} what={t('service.error', { name })} rows={8}>
         {(item) => (
           <>
             <ServiceHead service={item} stable={stable} canary={canary} locked={locked} onOpen={set_open} />

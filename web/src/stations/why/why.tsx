@@ -32,9 +32,11 @@ export default function WhyPage() {
   return (
     <div className="page page-why">
       <Crumbs items={[[t('why')], [short_ref(subject), to]]} />
-      <Loaded query={why} what={t('why.error', { name: ref })} rows={6}>
+      <Loaded query={why} title={t('why.of', { name: short_ref(ref) })} what={t('why.error', { name: ref })} rows={6}>
         {(data) =>
           !data.ref && data.candidates.length ? (
+            <>
+            <Head title={t('why.of', { name: ref })} />
             <Panel title={t('go.many', { any: ref })}>
               <ul className="plain">
                 {data.candidates.map((candidate) => (
@@ -42,6 +44,7 @@ export default function WhyPage() {
                 ))}
               </ul>
             </Panel>
+            </>
           ) : (
             <>
               <Head title={data.title || short_ref(subject)} pill={data.state ? <StatusPill state={data.state} /> : undefined}>
