@@ -26,7 +26,7 @@ std::string bash_script(const CLI::App& app) {
     for (const CLI::App* inner : subcommands_of(*sub))
       cases += "    " + sub->get_name() + "/" + inner->get_name() + ") words=\"" + words_of(*inner) + "\" ;;\n";
   }
-  return "_takt() {\n  local at=\"\" words=\"" + words_of(app) + " server gateway infer restore doctor\" word\n" +
+  return "_takt() {\n  local at=\"\" words=\"" + words_of(app) + " server gateway infer restore\" word\n" +
          "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
          "    case \"$word\" in -*) ;; *) at=\"${at:+$at/}$word\" ;; esac\n  done\n" +
          "  case \"$at\" in\n" + cases + "    \"\") ;;\n    *) words=\"\" ;;\n  esac\n" +

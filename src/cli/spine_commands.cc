@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// takt why | line | events | apply | backup
+// takt why | line | events | apply | backup | doctor
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -92,6 +92,24 @@ Status events(Session& session, const std::string& subject, int limit, bool is_f
   return {};
 }
 
+Status doctor(Session& session) {
+  TAKT_ASSIGN(const Value version, session.get("/api/v1/version"));
+  TAKT_ASSIGN(const Value who, session.get("/api/v1/whoami"));
+  TAKT_ASSIGN(const Value capacity, session.get("/api/v1/capacity"));
+  if (session.json()) {
+    print_json(Object{{"server", session.url()}, {"version", version}, {"caller", who}, {"jobs", capacity}});
+    return {};
+  }
+  print_line("server     " + session.url() + ", takt " + cell(version, "version"));
+  print_line("you        " + cell(who, "user") + " (" + cell(who, "role") + ") in project " + cell(who, "project"));
+  print_line("isolation  jobs are kept from the server's files by: " + cell(capacity, "isolation"));
+  print_line("memory     caps are enforced by: " + cell(capacity, "memory_cap"));
+  print_line("stopping   a job's process tree is ended by: " + cell(capacity, "tree_kill"));
+  if (capacity["warnings"].is_array())
+    for (const Value& warning : capacity["warnings"].as_array()) print_line("warning: " + warning.as_string());
+  return {};
+}
+
 Status apply_file(Session& session, const std::string& file) {
   TAKT_ASSIGN(const auto documents, read_documents(file));
   const std::vector<std::string> kinds = {"Job", "Service", "Pipeline"};
@@ -140,6 +158,8 @@ void add_spine_commands(CLI::App& app, Chosen& chosen) {
   auto* apply = app.add_subcommand("apply", "store what a YAML file describes (Job, Service, Pipeline)");
   apply->add_option("-f,--file", o->file, "file")->required();
   declare(apply, chosen, [o](Session& s) { return apply_file(s, o->file); });
+  declare(app.add_subcommand("doctor", "what this installation can and cannot do"), chosen,
+          [](Session& s) { return doctor(s); });
   declare(app.add_subcommand("backup", "copy the live data folder to DATA/backups"), chosen, [](Session& s) -> Status {
     TAKT_ASSIGN(const Value backup, s.post("/api/v1/backups", Object{}));
     if (s.json()) print_json(backup);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/cli/cli.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "takt/base/file.h"
+#include "takt/base/testing/temp_dir.h"
+#include "takt/cli/capture.h"
+#include "takt/cli/output.h"
+#include "takt/cli/session.h"
+#include "takt/cli/upload.h"
+
+namespace takt::cli {
+namespace {
+
+struct Output {
+  int code = 0;
+  std::string out, err;
+};
+
+Output run_captured(const std::vector<std::string>& words) {
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  Output output;
+  output.code = run(words);
+  std::fflush(stdout);
+  output.out = ::testing::internal::GetCapturedStdout();
+  output.err = ::testing::internal::GetCapturedStderr();
+  return output;
+}
+
+TEST(Cli, a_mistyped_command_names_the_nearest) {
+  const Output output = run_captured({"pipline", "ls"});
+  EXPECT_EQ(output.code, 2);
+  EXPECT_EQ(output.err, "error: there is no command 'pipline'\n  hint: did you mean 'takt pipeline'?\n");
+}
+
+TEST(Cli, no_command_prints_the_help_and_fails) {
+  const Output output = run_captured({});
+  EXPECT_EQ(output.code, 2);
+  EXPECT_NE(output.out.find("Exit codes: 0 done"), std::string::npos);
+}
+
+TEST(Cli, a_server_that_does_not_answer_is_named_with_exit_code_69) {
+  const Output output = run_captured({"--url", "http://127.0.0.1:1", "data", "ls"});
+  EXPECT_EQ(output.code, 69);
+  EXPECT_NE(output.err.find("http://127.0.0.1:1"), std::string::npos);
+}
+
+TEST(Cli, every_command_has_help) {
+  for (const char* command : {"data", "submit", "jobs", "models", "deploy", "services", "canary", "pipeline", "why", "token"})
+    EXPECT_EQ(run_captured({command, "--help"}).code, 0) << command;
+}
+
+TEST(Cli, completion_scripts_name_subcommands_and_flags) {
+  const Output bash = run_captured({"completion", "bash"});
+  EXPECT_EQ(bash.code, 0);
+  EXPECT_NE(bash.out.find("data/add) words=\"--help --note\""), std::string::npos) << bash.out;
+  EXPECT_NE(run_captured({"completion", "fish"}).out.find("__fish_seen_subcommand_from data"), std::string::npos);
+}
+
+TEST(Session, references_become_paths) {
+  EXPECT_EQ(*version_path("digits@3"), "digits/versions/3");
+  EXPECT_EQ(*version_path("digits"), "digits/versions/latest");
+  EXPECT_EQ(*version_path("a b@production"), "a%20b/versions/production");
+  EXPECT_FALSE(version_path("@3"));
+}
+
+TEST(Collect, a_lone_folder_is_the_root_and_several_paths_keep_their_names) {
+  const testing::TempDir dir;
+  std::filesystem::create_directories(dir.path() / "d/sub");
+  std::ofstream(dir.path() / "d/sub/a.txt") << "a";
+  std::ofstream(dir.path() / "b.txt") << "b";
+  const auto one = collect({(dir.path() / "d").string()});
+  ASSERT_TRUE(one) << one.error().text();
+  ASSERT_EQ(one->size(), 1u);
+  EXPECT_EQ(one->front().path, "sub/a.txt");
+  const auto two = collect({(dir.path() / "d").string(), (dir.path() / "b.txt").string()});
+  ASSERT_TRUE(two) << two.error().text();
+  EXPECT_EQ((*two)[0].path, "b.txt");
+  EXPECT_EQ((*two)[1].path, "d/sub/a.txt");
+  EXPECT_FALSE(collect({(dir.path() / "nothing").string()}));
+}
+
+TEST(Capture, python_commands_are_told_from_others) {
+  EXPECT_TRUE(is_python("python"));
+  EXPECT_TRUE(is_python("/venv/bin/python3.11"));
+  EXPECT_FALSE(is_python("pythonic"));
+  EXPECT_FALSE(is_python("sh"));
+}
+
+TEST(Table, numbers_stand_right_and_text_left) {
+  Table table({"N", "NAME"});
+  table.add({"7", "a"});
+  table.add({"12", "größer"});
+  ::testing::internal::CaptureStdout();
+  table.print();
+  std::fflush(stdout);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), " N  NAME\n 7  a\n12  größer\n");
+}
+
+}  // namespace
+}  // namespace takt::cli
