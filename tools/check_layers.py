@@ -269,6 +269,10 @@ def check_unity(sources: dict[str, str]) -> Iterator[Finding]:
     """Unity builds join a room's files, so local names must differ inside the room."""
     first: dict[tuple[str, str], str] = {}
     for path, code in sorted(sources.items()):
+        if path.endswith(".h"):
+            for kind in re.findall(r"^(?:struct|class|enum class) (\w+)", code, re.MULTILINE):
+                first.setdefault((path.split("/")[1], kind), path)
+    for path, code in sorted(sources.items()):
         if path.endswith("_test.cc") or not path.endswith(".cc"):
             continue
         for name, number in local_names(code):

@@ -119,6 +119,9 @@ class Unity(unittest.TestCase):
         found = texts(check_layers.check_unity({"src/a/x.cc": one, "src/a/y.cc": two}))
         self.assertIn("f(int) is also in src/a/x.cc", found)
         self.assertNotIn("long", found)
+        header = {"src/a/place.h": "struct Place {\n  int x;\n};\n"}
+        local = {"src/a/x.cc": "namespace {\nstruct Place {\n  int y;\n};\n}  // namespace\n"}
+        self.assertIn("Place is also in", texts(check_layers.check_unity(header | local)))
         self.assertEqual(
             "", texts(check_layers.check_unity({"src/a/x.cc": one, "src/b/y.cc": two}))
         )

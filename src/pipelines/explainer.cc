@@ -10,12 +10,12 @@ namespace takt::pipelines {
 namespace {
 
 /// PIPELINE, PIPELINE/N or PIPELINE/N/NODE.
-struct Place {
+struct NodePath {
   std::string pipeline, node;
   std::int64_t number = 0;
 };
-Result<Place> parse_place(const std::string& path) {
-  Place place;
+Result<NodePath> parse_place(const std::string& path) {
+  NodePath place;
   const auto first = path.find('/');
   place.pipeline = path.substr(0, first);
   if (first == std::string::npos) return place;
@@ -80,7 +80,7 @@ spine::Explanation explain_node(const PipelineRun& run, const Node& node) {
 
 Result<spine::Explanation> PipelineExplainer::explain(const ProjectId& project, const Ref& ref) {
   const auto by = policy_.as_server<access::Right::kRead>(project, UserId{});
-  TAKT_ASSIGN(const Place place, parse_place(ref.path));
+  TAKT_ASSIGN(const NodePath place, parse_place(ref.path));
   const std::string_view wanted = !place.node.empty() ? "node" : place.number > 0 ? "pipeline-run" : "pipeline";
   if (ref.kind != wanted) return fail(Code::kNotFound, "no " + ref.kind + " '" + ref.path + "'");
   if (place.number == 0) {
