@@ -3,229 +3,149 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <utility>
 
 namespace takt::serve {
 namespace {
 
-/// All inputs' rows one behind the other, in the order of the batch.
-std::vector<Tensor> merge_inputs(std::span<const InferJob> batch, std::int64_t rows,
-                                 std::vector<std::string>& buffers) {
-  std::vector<Tensor> merged = batch.front().inputs;
-  buffers.resize(merged.size());
-  for (std::size_t i = 0; i < merged.size(); ++i) {
-    std::string& buffer = buffers[i];
-    buffer.clear();
-    for (const InferJob& job : batch) buffer += job.inputs[i].bytes;
-    merged[i].shape[0] = rows;
-    merged[i].bytes = buffer;
-    merged[i].owner = nullptr;
-  }
-  return merged;
-}
-
-bool have_rows(const std::vector<Tensor>& outputs, std::int64_t rows) {
-  return std::ranges::all_of(outputs, [&](const Tensor& output) {
-    return !output.shape.empty() && output.shape[0] == rows;
-  });
-}
-
-bool same_row_shape(const Shape& a, const Shape& b) {
-  return a.size() == b.size() && std::equal(a.begin() + 1, a.end(), b.begin() + 1);
-}
-
-std::unexpected<Error> stopping_error() {
-  return fail(Code::kUnavailable, "the server is shutting down", "send the request again");
-}
+// Batches that one leader runs before it leaves the rest to the batcher's threads: a thread of the
+// front end must come back to its own work.
+constexpr int kLeaderRunsMax = 16;
 
 }  // namespace
 
 Batcher::Batcher(std::shared_ptr<Engine> engine, BatcherOptions options, Clock& clock,
                  ServeMetrics& metrics)
-    : engine_(std::move(engine)), options_(options), clock_(clock), metrics_(metrics) {
-  for (int i = 0; i < std::max(options_.threads, 1); ++i)
-    threads_.emplace_back([this] { run_loop(); });
+    : engine_(std::move(engine)),
+      options_(options),
+      clock_(clock),
+      runner_(*engine_, clock, metrics),
+      slow_(options.is_batchable),
+      quick_(options.is_batchable) {
+  for (int i = 0; i < std::max(options_.threads, 1); ++i) threads_.emplace_back([this] { work(); });
 }
 
 Batcher::~Batcher() { stop(); }
 
-Status Batcher::submit(InferJob job) {
+Status Batcher::check_room() const {
+  if (is_stopping_) {
+    return fail(Code::kUnavailable, "the server is shutting down", "send the request again");
+  }
+  const std::size_t waiting = slow_.size() + quick_.size();
+  if (waiting < options_.queue_requests_max) return {};
+  return fail(Code::kExhausted,
+              std::to_string(waiting) + " requests are waiting, the most that are allowed",
+              "send the request again later");
+}
+
+Status Batcher::submit(InferJob job, const RunLater& run_later) {
   job.arrived = clock_.mono();
-  if (job.rows > options_.inline_rows_max) return enqueue(std::move(job));
-  if (is_stopping_.load()) return stopping_error();
-  run_one(std::move(job));
+  std::condition_variable* wakes = nullptr;
+  bool leads = false;
+  {
+    const std::lock_guard lock(mutex_);
+    TAKT_RETURN_IF_ERROR(check_room());
+    if (job.rows <= options_.quick_rows_max) {
+      quick_.push(std::move(job));
+      leads = !std::exchange(is_led_, true);
+    } else {
+      slow_.push(std::move(job));
+      // A thread that waits for company is only worth waking when the batch may be full.
+      const bool is_full = slow_.rows() >= options_.limits.rows_max;
+      wakes = idle_count_ > 0 ? &idle_ : delaying_count_ > 0 && is_full ? &delaying_ : nullptr;
+    }
+  }
+  if (wakes != nullptr) wakes->notify_one();  // unlocked: the woken thread needs the lock at once
+  if (!leads) return {};
+  if (run_later) {
+    run_later([this] { lead(); });
+  } else {
+    lead();
+  }
   return {};
 }
 
-Status Batcher::enqueue(InferJob job) {
-  // Waking is done unlocked: the woken thread needs the lock at once.
-  std::condition_variable* wakes = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    if (is_stopping_.load()) return stopping_error();
-    if (queue_.size() >= options_.queue_requests_max) {
-      return fail(
-          Code::kExhausted,
-          std::to_string(queue_.size()) + " requests are waiting, the most that are allowed",
-          "send the request again later");
-    }
-    queued_rows_ += job.rows;
-    queue_.push_back(std::move(job));
-    // A thread that waits for company is only worth waking when the batch may be full.
-    if (idle_count_ > 0) {
-      wakes = &idle_;
-    } else if (delaying_count_ > 0 && queued_rows_ >= options_.limits.rows_max) {
-      wakes = &delaying_;
-    }
+void Batcher::lead() {
+  for (int runs = 0; runs < kLeaderRunsMax; ++runs) {
+    Taken taken = take_quick();
+    if (taken.dead.empty() && taken.batch.empty()) return;
+    runner_.refuse_dead(std::move(taken.dead));
+    if (!taken.batch.empty()) runner_.run(std::move(taken.batch));
   }
-  if (wakes != nullptr) wakes->notify_one();
-  return {};
+  const std::lock_guard lock(mutex_);
+  for (InferJob& job : quick_.take(quick_.size())) slow_.push(std::move(job));
+  is_led_ = false;
+  idle_.notify_one();
+}
+
+Batcher::Taken Batcher::take_quick() {
+  const std::lock_guard lock(mutex_);
+  const Mono now = clock_.mono();
+  Taken taken{.dead = quick_.take_dead(now), .batch = {}};
+  if (quick_.empty()) {
+    if (taken.dead.empty()) is_led_ = false;
+    return taken;
+  }
+  const BatchLimits limits{.rows_max = options_.limits.rows_max, .delay_us = 0};
+  taken.batch = quick_.take(quick_.plan(limits, now).take);
+  return taken;
 }
 
 void Batcher::stop() {
   {
     const std::lock_guard lock(mutex_);
     is_stopping_ = true;
+    // A leader that was to come later may not come any more.
+    for (InferJob& job : quick_.take(quick_.size())) slow_.push(std::move(job));
     idle_.notify_all();
     delaying_.notify_all();
   }
-  for (std::jthread& thread : threads_)
+  for (std::jthread& thread : threads_) {
     if (thread.joinable()) thread.join();
+  }
 }
 
 std::size_t Batcher::queued() const {
   const std::lock_guard lock(mutex_);
-  return queue_.size();
+  return slow_.size() + quick_.size();
 }
 
-bool Batcher::joins(const InferJob& job, const InferJob& first) const {
-  if (!options_.is_batchable) return false;
-  for (std::size_t i = 0; i < first.inputs.size(); ++i)
-    if (!same_row_shape(job.inputs[i].shape, first.inputs[i].shape)) return false;
-  return true;
-}
-
-BatchPlan Batcher::plan(Mono now) {
-  view_.clear();
-  std::int64_t rows = 0;
-  for (const InferJob& job : queue_) {
-    const bool joins_first = !view_.empty() && joins(job, queue_.front());
-    rows += job.rows;
-    view_.push_back({job.rows, joins_first, job.arrived});
-    if (view_.size() > 1 && (!joins_first || rows > options_.limits.rows_max))
-      break;  // decides already
-  }
-  BatchLimits limits = options_.limits;
-  if (!options_.is_batchable || is_stopping_) limits.delay_us = 0;
-  return plan_batch(view_, limits, now);
-}
-
-void Batcher::drop_dead(std::vector<InferJob>& dead) {
-  const Mono now = clock_.mono();
-  std::erase_if(queue_, [&](InferJob& job) {
-    const bool is_dead =
-        (job.deadline && *job.deadline <= now) || (job.is_cancelled && job.is_cancelled());
-    if (!is_dead) return false;
-    queued_rows_ -= job.rows;
-    dead.push_back(std::move(job));
-    return true;
-  });
-}
-
-/// The next batch to run; or requests that are past their deadline, marked by rows = 0; or none at
-/// the end.
-std::vector<InferJob> Batcher::take_batch() {
+Batcher::Taken Batcher::take_slow() {
   std::unique_lock lock(mutex_);
-  std::vector<InferJob> batch;
   while (true) {
-    if (queue_.empty()) {
-      if (is_stopping_) return batch;
+    if (slow_.empty()) {
+      if (is_stopping_) return {};
       ++idle_count_;
-      idle_.wait(lock, [&] { return !queue_.empty() || is_stopping_; });
+      idle_.wait(lock, [this] { return !slow_.empty() || is_stopping_; });
       --idle_count_;
       continue;
     }
-    drop_dead(batch);
-    if (!batch.empty()) {
-      for (InferJob& job : batch) job.rows = 0;
-      return batch;
-    }
-    const BatchPlan decision = plan(clock_.mono());
-    if (decision.take == 0) {
+    const Mono now = clock_.mono();
+    if (auto dead = slow_.take_dead(now); !dead.empty())
+      return {.dead = std::move(dead), .batch = {}};
+    BatchLimits limits = options_.limits;
+    if (!options_.is_batchable || is_stopping_) limits.delay_us = 0;
+    const BatchPlan plan = slow_.plan(limits, now);
+    if (plan.take == 0) {
       ++delaying_count_;
-      delaying_.wait_for(lock, std::chrono::microseconds(decision.wait_us));
+      delaying_.wait_for(lock, std::chrono::microseconds(plan.wait_us));
       --delaying_count_;
       continue;
     }
-    const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(decision.take);
-    batch.assign(std::make_move_iterator(queue_.begin()), std::make_move_iterator(end));
-    queue_.erase(queue_.begin(), end);
-    for (const InferJob& job : batch) queued_rows_ -= job.rows;
-    if (!queue_.empty() && idle_count_ > 0) idle_.notify_one();
-    return batch;
+    Taken taken{.dead = {}, .batch = slow_.take(plan.take)};
+    if (!slow_.empty() && idle_count_ > 0) idle_.notify_one();
+    return taken;
   }
 }
 
-void Batcher::run_loop() {
+void Batcher::work() {
   while (true) {
-    std::vector<InferJob> batch = take_batch();
-    if (batch.empty()) return;
-    if (batch.front().rows > 0) {
-      run_batch(std::move(batch));
-      continue;
-    }
-    for (InferJob& job : batch) {
-      const std::int64_t waited_ms = (clock_.mono() - job.arrived) / 1000;
-      finish(std::move(job),
-             fail(Code::kTimeout,
-                  "request timeout expired after " + std::to_string(waited_ms) + " ms in the queue",
-                  "allow more time (parameter 'timeout', microseconds) or add replicas"));
-    }
+    Taken taken = take_slow();
+    if (taken.dead.empty() && taken.batch.empty()) return;
+    runner_.refuse_dead(std::move(taken.dead));
+    if (!taken.batch.empty()) runner_.run(std::move(taken.batch));
   }
-}
-
-void Batcher::run_batch(std::vector<InferJob> batch) {
-  if (batch.size() == 1) return run_one(std::move(batch.front()));
-  std::int64_t rows = 0;
-  for (const InferJob& job : batch) rows += job.rows;
-  auto outputs = run_merged(batch, rows);
-  if (!outputs) {
-    for (InferJob& job : batch) run_one(std::move(job));
-    return;
-  }
-  std::int64_t first = 0;
-  for (InferJob& job : batch) {
-    std::vector<Tensor> part;
-    part.reserve(outputs->size());
-    for (const Tensor& output : *outputs) part.push_back(slice_rows(output, first, job.rows));
-    first += job.rows;
-    finish(std::move(job), std::move(part));
-  }
-}
-
-Result<std::vector<Tensor>> Batcher::run_merged(std::span<const InferJob> batch,
-                                                std::int64_t rows) {
-  static thread_local std::vector<std::string> buffers;  // grow to the largest batch once
-  const std::vector<Tensor> inputs = merge_inputs(batch, rows, buffers);
-  const Mono start = clock_.mono();
-  auto outputs = engine_->run(inputs);
-  metrics_.count_run(rows, clock_.mono() - start);
-  for (const InferJob& job : batch) metrics_.queue_seconds.observe_us(start - job.arrived);
-  if (outputs && !have_rows(*outputs, rows))
-    return fail(Code::kInternal, "the model's outputs do not have one row per input row");
-  return outputs;
-}
-
-void Batcher::run_one(InferJob job) {
-  const Mono start = clock_.mono();
-  auto outputs = engine_->run(job.inputs);
-  metrics_.count_run(job.rows, clock_.mono() - start);
-  metrics_.queue_seconds.observe_us(start - job.arrived);
-  finish(std::move(job), std::move(outputs));
-}
-
-void Batcher::finish(InferJob job, Result<std::vector<Tensor>> outputs) {
-  job.done(std::move(outputs));
 }
 
 }  // namespace takt::serve

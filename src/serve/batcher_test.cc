@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
-#include <latch>
+#include <thread>
 
 #include "takt/base/rng.h"
 #include "takt/base/testing/manual_clock.h"
@@ -99,6 +99,7 @@ TEST_F(BatcherTest, random_requests_get_just_their_own_rows_back) {
     auto engine = std::make_shared<FakeEngine>(echo_info(), testing::echo);
     options.limits.rows_max = static_cast<std::int64_t>(1 + rng.below(10));
     options.threads = static_cast<int>(1 + rng.below(3));
+    options.quick_rows_max = static_cast<std::int64_t>(rng.below(4));
     std::vector<Sent> sent;
     {
       Batcher batcher(engine, options, clock, metrics);
@@ -205,7 +206,7 @@ TEST_F(BatcherTest, a_model_that_is_not_batchable_runs_each_alone) {
 }
 
 TEST_F(BatcherTest, small_requests_of_a_quick_model_run_where_they_are_submitted) {
-  options.inline_rows_max = 2;
+  options.quick_rows_max = 2;
   std::vector<std::thread::id> threads;
   auto engine = std::make_shared<FakeEngine>(echo_info(), [&](std::span<const Tensor> inputs) {
     threads.push_back(std::this_thread::get_id());
@@ -218,6 +219,54 @@ TEST_F(BatcherTest, small_requests_of_a_quick_model_run_where_they_are_submitted
   EXPECT_NE(threads[1], std::this_thread::get_id());
   batcher.stop();
   EXPECT_EQ(batcher.submit(make_job("b", 1, {})).error().code, Code::kUnavailable);
+}
+
+TEST_F(BatcherTest, a_leader_that_comes_later_runs_all_that_has_gathered) {
+  options.quick_rows_max = 8;
+  auto engine = std::make_shared<FakeEngine>(echo_info(), testing::echo);
+  Batcher batcher(engine, options, clock, metrics);
+  std::vector<std::function<void()>> later;
+  std::vector<Sent> sent;
+  for (const std::string bytes : {"a", "b", "c"}) {
+    std::promise<Outputs> promise;
+    sent.push_back({bytes, promise.get_future()});
+    ASSERT_TRUE(batcher.submit(make_job(bytes, 1, std::move(promise)),
+                               [&](auto task) { later.push_back(std::move(task)); }));
+  }
+  ASSERT_EQ(later.size(), 1U);
+  EXPECT_TRUE(engine->rows().empty());
+  later[0]();
+  EXPECT_EQ(engine->rows(), std::vector<std::int64_t>{3});
+  for (Sent& one : sent) EXPECT_EQ((*one.answer.get())[0].bytes, one.bytes);
+}
+
+TEST_F(BatcherTest, stop_answers_what_a_leader_left) {
+  options.quick_rows_max = 8;
+  auto engine = std::make_shared<FakeEngine>(echo_info(), testing::echo);
+  Batcher batcher(engine, options, clock, metrics);
+  std::promise<Outputs> promise;
+  auto answer = promise.get_future();
+  ASSERT_TRUE(batcher.submit(make_job("a", 1, std::move(promise)), [](auto) {}));
+  batcher.stop();
+  EXPECT_TRUE(answer.get());
+}
+
+TEST_F(BatcherTest, the_quick_lane_serves_many_threads) {
+  options.quick_rows_max = 4;
+  auto engine = std::make_shared<FakeEngine>(echo_info(), testing::echo);
+  Batcher batcher(engine, options, clock, metrics);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 500; ++i) {
+        Sent sent = send(batcher, std::string(1, static_cast<char>(thread * 50 + i % 50)), 1);
+        if ((*sent.answer.get())[0].bytes != sent.bytes) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(BatcherTest, outputs_without_a_row_per_input_row_are_not_dealt_out) {

@@ -164,6 +164,9 @@ void HttpFrontEnd::infer(const RequestPtr& request, Responder respond) {
       .protocol = Protocol::kHttp, .arrived = clock_.mono(), .deadline = request->deadline.at};
   if (request->client != nullptr) {
     context.is_cancelled = [request] { return request->client->is_gone(); };
+    context.run_later = [client = request->client](std::function<void()> task) {
+      client->run_later(std::move(task));
+    };
   }
   if (!is_slow_to_decode(*request)) return run(request, std::move(context), std::move(respond));
   const Status added =

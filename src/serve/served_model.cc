@@ -49,7 +49,7 @@ Status ServedModel::start(std::shared_ptr<Engine> engine, const std::function<bo
       .is_batchable = profile.is_batchable && profile.rows_best > 1,
       .queue_requests_max = options_.queue_requests_max,
       .threads = options_.instances,
-      .inline_rows_max = profile.rows_quick,
+      .quick_rows_max = profile.rows_quick,
   };
   batcher_ = std::make_unique<Batcher>(engine_, options, clock_, metrics_);
   state_.store(ModelState::kReady, std::memory_order_release);
@@ -116,7 +116,7 @@ void ServedModel::infer(InferRequest request, const InferContext& context, Infer
     if (!outputs) return (*shared_done)(fail(std::move(outputs).error()));
     (*shared_done)(pick_outputs(engine_->info(), bound, *outputs));
   };
-  if (Status submitted = batcher_->submit(std::move(job)); !submitted) {
+  if (Status submitted = batcher_->submit(std::move(job), context.run_later); !submitted) {
     count_refused(context, submitted.error());
     (*shared_done)(fail(std::move(submitted).error()));
   }

@@ -36,6 +36,7 @@ struct InferContext {
   Mono arrived;
   std::optional<Mono> deadline;
   std::function<bool()> is_cancelled;  // any thread; may be empty
+  RunLater run_later;                  // of the thread that calls infer(); may be empty
 };
 
 class ServedModel {
