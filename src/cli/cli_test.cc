@@ -66,7 +66,8 @@ TEST(Cli, completion_scripts_name_subcommands_and_flags) {
 TEST(Session, references_become_paths) {
   EXPECT_EQ(*version_path("digits@3"), "digits/versions/3");
   EXPECT_EQ(*version_path("digits"), "digits/versions/latest");
-  EXPECT_EQ(*version_path("a b@production"), "a%20b/versions/production");
+  EXPECT_EQ(*version_path("digits@production"), "digits/versions/production");
+  EXPECT_FALSE(version_path("a b@1"));
   EXPECT_FALSE(version_path("@3"));
 }
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs through the CLI: what a script sees, how it is stopped, what survives."""
 
-import json
 import os
 import pathlib
 import time
 
 import pytest
+import requests
 
 from takt_server import Server, wait_until
 
@@ -193,8 +193,9 @@ def test_a_job_token_ends_with_its_job(server: Server, code):
     number = submit(server, code, "--", "sh", "-c", "echo TOKEN=$MLFLOW_TRACKING_TOKEN")
     server.wait_job(number)
     token = log_of(server, number).split("TOKEN=")[1].strip()
-    response = wait_until(
-        lambda: r if (r := server.request("GET", "/api/v1/datasets", token=token)).status_code == 401 else None,
-        10, what="the token's end",
-    )  # fmt: skip
-    assert "has ended" in json.dumps(response.json())
+    # An answer with an error status is false in a condition, hence the comparison.
+    def answer() -> requests.Response:
+        return server.request("GET", "/api/v1/datasets", token=token)
+
+    wait_until(lambda: answer().status_code == 401, 10, what="the token's end")
+    assert "has ended" in answer().json()["error"]["message"]
