@@ -86,6 +86,43 @@ TEST(Durability, acknowledged_writes_survive_a_killed_process) {
   for (const std::int64_t known : acknowledged) ASSERT_TRUE(has_note(*db, known)) << known;
 }
 
+/// The events that are there after a process wrote three and died at the commit that `fault` names.
+std::int64_t events_after_fault(const char* fault) {
+  const takt::testing::TempDir folder;
+  const std::string path = folder.path() / "test.db";
+  { auto db = open_notes(path); }
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setenv("TAKT_FAULT_COMMIT", fault, 1);
+    auto db = open_notes(path);
+    for (std::int64_t id = 0; id < 3; ++id) {
+      if (!add_note(*db, id)) std::abort();  // not counted: no event
+      const Status status = db->write(
+          [](Tx& tx) { return tx.next_number("events").transform([](std::int64_t) {}); });
+      if (!status) std::abort();
+    }
+    std::abort();
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  auto db = open_notes(path);
+  std::int64_t next = 0;
+  EXPECT_TRUE(db->write([&](Tx& tx) -> Status {
+    TAKT_ASSIGN(next, tx.next_number("events"));
+    return {};
+  }));
+  return next - 1;
+}
+
+TEST(Durability, a_fault_before_the_second_commit_leaves_one_event) {
+  EXPECT_EQ(events_after_fault("before:2"), 1);
+}
+
+TEST(Durability, a_fault_after_the_second_commit_leaves_two_events) {
+  EXPECT_EQ(events_after_fault("after:2"), 2);
+}
+
 /// How many of 50 acknowledged notes a power cut leaves.
 int notes_after_power_cut(bool sync_full) {
   const takt::testing::TempDir folder;

@@ -11,8 +11,10 @@ namespace takt::store::internal {
 Result<std::unique_ptr<Database>> EngineDatabase::open(std::unique_ptr<Engine> engine,
                                                        const DatabaseOptions& options,
                                                        Clock& clock) {
+  TAKT_ASSIGN(const CommitFault fault, CommitFault::from_environment());
   TAKT_ASSIGN(auto writing, engine->connect(Access::kWrite));
-  return std::make_unique<EngineDatabase>(std::move(engine), std::move(writing), options, clock);
+  return std::make_unique<EngineDatabase>(std::move(engine), std::move(writing), options, clock,
+                                          fault);
 }
 
 Status EngineDatabase::migrate(std::span<const Migration> migrations) {

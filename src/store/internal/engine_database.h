@@ -26,10 +26,10 @@ class EngineDatabase final : public Database {
   std::string_view dialect() const override { return engine_->dialect(); }
 
   EngineDatabase(std::unique_ptr<Engine> engine, std::unique_ptr<Connection> writing,
-                 const DatabaseOptions& options, Clock& clock)
+                 const DatabaseOptions& options, Clock& clock, CommitFault fault)
       : Database(clock),
         engine_(std::move(engine)),
-        writer_(*engine_, std::move(writing), clock, options.queue_max),
+        writer_(*engine_, std::move(writing), clock, options.queue_max, fault),
         readers_(*engine_, clock, options.readers) {}
 
  private:

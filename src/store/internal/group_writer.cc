@@ -61,11 +61,12 @@ Error late_write(std::string_view where) {
 }  // namespace
 
 GroupWriter::GroupWriter(Engine& engine, std::unique_ptr<Connection> connection, const Clock& clock,
-                         std::size_t queue_max)
+                         std::size_t queue_max, CommitFault fault)
     : engine_(engine),
       connection_(std::move(connection)),
       clock_(clock),
       queue_max_(queue_max),
+      fault_(fault),
       thread_([this] { loop(); }) {}
 
 GroupWriter::~GroupWriter() {
@@ -144,11 +145,11 @@ bool GroupWriter::run_group(Group& group, bool is_retry) {
   Status status;
   if (connection_->is_lost()) status = reconnect();
   if (status) status = connection_->begin_write();
-  if (status) status = run_parts(group, !is_retry);
+  if (status) status = run_parts(group, !is_retry && !fault_.is_set());
   if (!status && connection_->is_lost() && !is_retry) return false;
   if (status) {
     const bool has_changes = std::ranges::any_of(group, [](Request* r) { return bool(r->result); });
-    if (has_changes) status = commit();
+    if (has_changes) status = commit(group);
   }
   connection_->rollback();  // of what commit left open: nothing, when all went well
   if (!status) {
@@ -192,9 +193,13 @@ void GroupWriter::run_one(Request& request) {
   request.appended_events = request.result && tx.appended_events();
 }
 
-Status GroupWriter::commit() {
+Status GroupWriter::commit(const Group& group) {
+  const bool has_events = std::ranges::any_of(
+      group, [](const Request* r) { return r->result && r->appended_events; });
+  if (has_events) fault_.before_commit();
   const std::string id = connection_->transaction_id();
   Status status = connection_->commit();
+  if (has_events && status) fault_.after_commit();
   if (status || !connection_->is_lost()) return status;
   // The answer is lost; the commit may have been done. Only the database knows.
   Result<bool> was_committed = false;

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "takt/store/internal/commit_fault.h"
 #include "takt/store/internal/connection.h"
 
 namespace takt::store::internal {
@@ -21,7 +22,7 @@ inline constexpr std::string_view kEventCounter = "events";
 class GroupWriter {
  public:
   GroupWriter(Engine& engine, std::unique_ptr<Connection> connection, const Clock& clock,
-              std::size_t queue_max);
+              std::size_t queue_max, CommitFault fault = {});
   /// Finishes what is queued.
   ~GroupWriter();
   GroupWriter(const GroupWriter&) = delete;
@@ -52,7 +53,7 @@ class GroupWriter {
   bool run_group(Group& group, bool is_retry);
   Status run_parts(Group& group, bool may_grow);
   void run_one(Request& request);
-  Status commit();
+  Status commit(const Group& group);
   Status reconnect();
   void finish(Group& group);
 
@@ -60,6 +61,7 @@ class GroupWriter {
   std::unique_ptr<Connection> connection_;  // of the writer thread
   const Clock& clock_;
   const std::size_t queue_max_;
+  CommitFault fault_;  // of the writer thread
 
   std::mutex mutex_;
   std::condition_variable work_;
