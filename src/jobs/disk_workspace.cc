@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workspace on the server's disk, below DATA/jobs.
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cmath>
 
 #include "takt/base/digest.h"
@@ -24,6 +26,13 @@ constexpr std::int64_t kTokenSpareMs = 3'600'000;
 constexpr std::int64_t kTokenMsWithoutTimeout = 30ll * 24 * 3'600'000;
 
 using actions::PortKind;
+
+// For what a crash makes worthless: an attempt that was being laid out is laid out anew.
+Status write_plainly(const fs::path& path, std::string_view text) {
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0444));
+  if (!file) return fail(errno_error("creating " + path.string(), errno));
+  return write_all(file.get(), text);
+}
 
 std::unexpected<Error> output_fault(const std::string& name, const std::string& text,
                                     std::string hint = {}) {
@@ -156,7 +165,7 @@ class DiskWorkspace final : public Workspace {
     for (const auto& [name, port] : job.inputs) {
       const fs::path path = input_path(folder, name, port.kind);
       if (port.kind == PortKind::kJson || port.kind == PortKind::kReport) {
-        TAKT_RETURN_IF_ERROR(write_file_durably(path, dump_json(port.json) + "\n", 0444));
+        TAKT_RETURN_IF_ERROR(write_plainly(path, dump_json(port.json) + "\n"));
         continue;
       }
       TAKT_RETURN_IF_ERROR(parts_.blobs.checkout(job.project, port.digest, path, true)
@@ -164,7 +173,7 @@ class DiskWorkspace final : public Workspace {
     }
     Object params;
     for (const auto& [name, value] : job.spec.params) params.emplace(name, value);
-    return write_file_durably(folder.params(), dump_json(Value(std::move(params))) + "\n");
+    return write_plainly(folder.params(), dump_json(Value(std::move(params))) + "\n");
   }
 
   Result<CollectedOutput> collect_json(const Job& job, const JobOutput& output,

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include "takt/base/digest.h"
 #include "takt/base/process.h"
@@ -124,16 +125,13 @@ class LocalExecutor final : public Executor {
 
   Result<AttemptStatus> poll(const Lease& lease) override {
     const AttemptFolder folder = folder_of(lease);
+    // A record is written when nothing runs any more: it is final though the shim is still there.
+    if (auto ended = read_record(lease, folder)) return *ended;
     if (is_locked(folder.lock())) {
       notices_->watch(folder.root());  // an attempt that a server before us started
       return AttemptStatus{AttemptPhase::kRunning, {}};
     }
-    // The lock is free: if there is a record it is final.
-    if (const auto record = read_file(folder.exit(), 1 << 20)) {
-      const auto exit = parse_exit_record(*record, lease.token);
-      if (exit) return AttemptStatus{AttemptPhase::kEnded, *exit};
-      return lost(lease);
-    }
+    if (auto ended = read_record(lease, folder)) return *ended;  // written between the two looks
     const auto mark = read_file(folder.started(), 4096);
     if (mark && *mark == kGivenUp) return AttemptStatus{AttemptPhase::kNeverStarted, {}};
     return mark ? Result<AttemptStatus>(lost(lease)) : fence(lease, folder);
@@ -239,6 +237,14 @@ class LocalExecutor final : public Executor {
     for (const std::string& path : visible.read_only)
       paths.emplace_back(Object{{"path", path}, {"read_only", true}});
     spec["isolation"]["visible"] = std::move(paths);
+  }
+
+  std::optional<AttemptStatus> read_record(const Lease& lease, const AttemptFolder& folder) const {
+    const auto record = read_file(folder.exit(), 1 << 20);
+    if (!record) return std::nullopt;
+    const auto exit = parse_exit_record(*record, lease.token);
+    if (!exit) return lost(lease);
+    return AttemptStatus{AttemptPhase::kEnded, *exit};
   }
 
   AttemptStatus lost(const Lease& lease) const {
