@@ -15,7 +15,6 @@ namespace takt::models {
 namespace {
 
 using access::CanRead;
-using access::CanWrite;
 using access::Right;
 using net::Method;
 using net::Request;

@@ -214,6 +214,7 @@ TEST(RegisterStep, registers_once_with_metrics_and_finds_the_run) {
     const auto version = w.registry.resolve(w.read, {"digits", 0, "candidate"});
     ASSERT_TRUE(version);
     EXPECT_EQ(version->run, w.run);
+    EXPECT_EQ(version->source, "runs:/" + w.run.value + "/model");
     EXPECT_EQ(version->metrics, (std::map<std::string, double>{{"accuracy", 0.97}}));
     ModelResolver resolver(w.registry, w.policy);
     EXPECT_EQ(resolver.resolve(w.project, "model/digits@candidate")->ref.text(), "model/digits@1");

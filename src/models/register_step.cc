@@ -3,6 +3,7 @@
 
 #include "takt/models/checks.h"
 #include "takt/store/lineage.h"
+#include "takt/track/artifact_store.h"
 #include "takt/track/run_store.h"
 
 namespace takt::models {
@@ -72,6 +73,24 @@ Result<RunId> RegisterStep::run_of(const ProjectId& project, const Ref& ref) {
   return run;
 }
 
+Result<std::string> RegisterStep::source_of(const ProjectId& project, const RunId& run,
+                                            const Digest& tree) {
+  std::string source = "runs:/" + run.value;
+  TAKT_RETURN_IF_ERROR(registry_.db().read([&](store::Reader& reader) -> Status {
+    const std::string root = track::root_of_run(run);
+    TAKT_ASSIGN(const auto files, track::artifacts_below(reader, project, root, ""));
+    for (const track::ArtifactItem& item : track::children_of(files, "")) {
+      if (!item.is_folder) continue;
+      TAKT_ASSIGN(const auto folder, track::artifact_tree(reader, project, root, item.name));
+      if (content::manifest_digest(folder) != tree) continue;
+      source += "/" + item.name;
+      return {};
+    }
+    return {};
+  }));
+  return source;
+}
+
 Result<actions::StepProgress> RegisterStep::poll(const actions::StepRequest& request) {
   TAKT_ASSIGN(const RegisterOptions options, parse_options(request.definition.with));
   const auto model = request.inputs.find("model");
@@ -84,7 +103,9 @@ Result<actions::StepProgress> RegisterStep::poll(const actions::StepRequest& req
   asked.tree = model->second.digest;
   asked.owner = request.node.text();
   TAKT_ASSIGN(asked.run, run_of(request.project, model->second.ref));
-  if (!asked.run.empty()) asked.source = "runs:/" + asked.run.value + "/model";
+  if (!asked.run.empty()) {
+    TAKT_ASSIGN(asked.source, source_of(request.project, asked.run, asked.tree));
+  }
   if (const auto metrics = request.inputs.find("metrics");
       metrics != request.inputs.end() && metrics->second.json.is_object())
     for (const auto& [key, value] : metrics->second.json.as_object())

@@ -23,6 +23,8 @@ class RegisterStep final : public actions::StepRunner {
 
  private:
   Result<RunId> run_of(const ProjectId& project, const Ref& ref);
+  /// runs:/RUN/FOLDER, the folder of the run's artifacts that is this tree.
+  Result<std::string> source_of(const ProjectId& project, const RunId& run, const Digest& tree);
   ModelRegistry& registry_;
   access::Policy& policy_;
 };

@@ -138,6 +138,13 @@ Status use_artifacts(store::Reader& reader, const ProjectId& project, std::strin
   return {};
 }
 
+/// Prompts live in a tag of their version; their source is a word that stands for nothing.
+bool is_prompt(const SourceVersion& asked) {
+  const auto tag = asked.tags.find("mlflow.prompt.is_prompt");
+  const bool says_so = tag != asked.tags.end() && (tag->second == "true" || tag->second == "True");
+  return says_so && asked.source.find_first_of("/:.") == std::string::npos;
+}
+
 }  // namespace
 
 Result<ResolvedSource> resolve_source(store::Reader& reader, const ProjectId& project,
@@ -146,6 +153,10 @@ Result<ResolvedSource> resolve_source(store::Reader& reader, const ProjectId& pr
   resolved.run = asked.run;
   resolved.logged_model = asked.logged_model;
   TAKT_RETURN_IF_ERROR(check_source_text(asked.source));
+  if (is_prompt(asked)) {
+    resolved.storage = asked.source;
+    return resolved;
+  }
   const std::string scheme = scheme_of(asked.source);
   if (scheme.empty() || scheme == "file" || scheme.size() == 1)
     return bad_source(

@@ -6,7 +6,6 @@
 namespace takt::track {
 namespace {
 
-using access::CanWrite;
 using access::Right;
 using net::Method;
 using net::Request;

@@ -336,6 +336,12 @@ def test_the_registry_answers_the_client(client: MlflowClient) -> None:
     assert reserved.error_code == wrong
 
 
+def test_prompts_are_kept_apart_from_models(client: MlflowClient) -> None:
+    mlflow.genai.register_prompt(name="greeting", template="Hello {{name}}")
+    assert mlflow.genai.load_prompt("prompts:/greeting/1").template == "Hello {{name}}"
+    assert "greeting" not in [model.name for model in client.search_registered_models()]
+
+
 def test_automatic_logging_of_a_fit_arrives(client: MlflowClient) -> None:
     mlflow.sklearn.autolog(log_input_examples=False)
     try:
