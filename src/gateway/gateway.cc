@@ -176,6 +176,7 @@ void RunningGateway::take_snapshot() {
   auto text = read_file(path);
   if (text && *text == snapshot_text_) return;
   const Result<Snapshot> snapshot = text ? parse_snapshot(*text) : fail(text.error());
+  snapshot_text_ = std::move(text).value_or("");  // a broken one is told once
   {
     const std::lock_guard guard(mutex_);
     problem_ = snapshot ? "" : snapshot.error().text();
@@ -185,7 +186,6 @@ void RunningGateway::take_snapshot() {
               {{"error", snapshot.error().text()}});
     return;
   }
-  snapshot_text_ = std::move(*text);
   for (const ReplicaEndpoint& gone : routes_.apply(*snapshot)) {
     upstream_.forget(gone.http);
     if (grpc_ != nullptr && !gone.grpc.empty()) grpc_->forget(gone.grpc);
