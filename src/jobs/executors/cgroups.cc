@@ -179,7 +179,23 @@ std::vector<fs::path> Cgroups::leaves(std::string_view leaf) const {
   return all;
 }
 
+// They may be gone: another server of the same data folder (in tests) removed them at its end.
+void Cgroups::make_parents() const {
+  for (const fs::path& parent : {v2_, v1_memory_, v1_cpu_})
+    if (!parent.empty()) make_cgroup(parent);
+  if (v2_.empty()) return;
+  make_cgroup(v2_ / "shims");
+  if (v2_memory_) enable_controllers(v2_);
+}
+
+void Cgroups::release() const {
+  if (!v2_.empty()) ::rmdir((v2_ / "shims").c_str());
+  for (const fs::path& parent : {v2_, v1_memory_, v1_cpu_})
+    if (!parent.empty()) ::rmdir(parent.c_str());
+}
+
 Result<AttemptCgroups> Cgroups::make(std::string_view leaf, const CgroupLimits& limits) const {
+  make_parents();
   AttemptCgroups made;
   for (const fs::path& path : leaves(leaf)) {
     if (!make_cgroup(path)) return fail(cannot_make(path).error());

@@ -37,10 +37,14 @@ class Cgroups {
   /// Kills what is left in the leaf (its supervisor is gone) and removes it.
   void remove(std::string_view leaf) const;
 
+  /// Removes takt's own folders if no attempt is in them.
+  void release() const;
+
   std::string_view memory_cap() const;  // cgroup-v2 | cgroup-v1 | none
   bool has_tree_kill() const { return !v2_.empty(); }
 
  private:
+  void make_parents() const;
   std::vector<std::filesystem::path> leaves(std::string_view leaf) const;
 
   std::filesystem::path v2_;  // takt's folder in the v2 tree

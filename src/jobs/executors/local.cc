@@ -102,6 +102,8 @@ class LocalExecutor final : public Executor {
         capacity_(machine_capacity(options_)),
         notices_(std::move(notices)) {}
 
+  ~LocalExecutor() override { cgroups_.release(); }
+
   Status start(const Launch& launch) override {
     const bool is_own = launch.kind == JobKind::kGateway;  // takt itself, with its own files
     if (changes_user() && !is_own) TAKT_RETURN_IF_ERROR(give_folders(launch));
