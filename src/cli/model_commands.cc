@@ -94,6 +94,14 @@ Status models_alias(Session& session, const std::string& reference, const std::s
   return {};
 }
 
+/// A run's metric is an object with its latest value, step and time.
+Value latest_values(const Value& metrics) {
+  Object values;
+  if (metrics.is_object())
+    for (const auto& [name, metric] : metrics.as_object()) values[name] = metric["value"];
+  return values;
+}
+
 Status runs_ls(Session& session, const std::string& filter, const std::string& experiment) {
   std::string query = "/api/v1/runs?limit=50";
   if (!filter.empty()) query += "&filter=" + segment(filter);
@@ -103,10 +111,10 @@ Status runs_ls(Session& session, const std::string& filter, const std::string& e
     print_json(answer);
     return {};
   }
-  Table table({"RUN", "NAME", "STATE", "STARTED", "METRICS"});
+  Table table({"RUN", "NAME", "STATUS", "STARTED", "METRICS"});
   for (const Value& run : answer["items"].as_array())
-    table.add({cell(run, "id"), cell(run, "name"), cell(run, "state"), short_time(cell(run, "started_at")),
-               metrics_text(run["metrics"])});
+    table.add({cell(run, "id"), cell(run, "name"), cell(run, "status"), short_time(cell(run, "started_at")),
+               metrics_text(latest_values(run["metrics"]))});
   if (table.empty()) print_line("no runs");
   else table.print();
   return {};
@@ -118,12 +126,14 @@ Status runs_show(Session& session, const std::string& id) {
     print_json(run);
     return {};
   }
-  print_line("run " + cell(run, "id") + "  " + cell(run, "name") + "  " + cell(run, "state"));
-  for (const char* group : {"params", "metrics", "tags", "links"})
-    if (run[group].is_object())
-      for (const auto& [name, value] : run[group].as_object())
+  print_line("run " + cell(run, "id") + "  " + cell(run, "name") + "  " + cell(run, "status"));
+  const std::pair<const char*, Value> groups[] = {
+      {"param", run["params"]}, {"metric", latest_values(run["metrics"])}, {"tag", run["tags"]}, {"link", run["links"]}};
+  for (const auto& [group, values] : groups)
+    if (values.is_object())
+      for (const auto& [name, value] : values.as_object())
         if (!value.is_null())
-          print_line("  " + std::string(group).substr(0, std::string(group).size() - 1) + "  " + name + " = " +
+          print_line("  " + std::string(group) + "  " + name + " = " +
                      (value.is_string() ? value.as_string() : dump_json(value)));
   return {};
 }
