@@ -6,6 +6,7 @@
 #include "takt/app/assets.h"
 #include "takt/app/backup.h"
 #include "takt/base/version.h"
+#include "takt/jobs/metrics.h"
 #include "takt/store/event_log.h"
 #include "takt/track/mlflow_level.h"
 
@@ -39,7 +40,7 @@ Result<Response> metrics(const SystemParts& parts) {
   put("takt_http_requests_in_flight", "gauge", "Requests being answered.", http.in_flight);
   put("takt_store_events_total", "counter", "Events in the log.", events);
   put("takt_store_blobs_bytes", "gauge", "Bytes of stored content.", stored);
-  return Response::bytes(std::move(text), "text/plain; version=0.0.4");
+  return Response::bytes(text + jobs::render_job_metrics(), "text/plain; version=0.0.4");
 }
 
 Result<Response> ready(const SystemParts& parts) {
