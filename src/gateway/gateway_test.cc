@@ -52,12 +52,12 @@ TEST(SnapshotFile, is_read_as_it_was_written) {
 }
 
 TEST(SnapshotFile, broken_ones_are_refused) {
-  for (
-      const char* text :
-      {"", "{}", R"({"format":2,"services":[]})", R"({"format":1,"services":[{"name":""}]})",
-       R"({"format":1,"services":[{"name":"a","revisions":[{"number":0,"share":1}]}]})",
-       R"({"format":1,"services":[{"name":"a","revisions":[{"number":1,"share":-1}]}]})",
-       R"({"format":1,"services":[{"name":"a","revisions":[{"number":1,"share":1,"replicas":[{}]}]}]})"})
+  for (const char* text :
+       {"", "{}", R"({"format":2,"services":[]})", R"({"format":1,"services":[{"name":""}]})",
+        R"({"format":1,"services":[{"name":"a","revisions":[{"number":0,"share":1}]}]})",
+        R"({"format":1,"services":[{"name":"a","revisions":[{"number":1,"share":-1}]}]})",
+        R"({"format":1,"services":[{"name":"a","revisions":[{"number":1,"share":1,)"
+        R"("replicas":[{}]}]}]})"})
     EXPECT_FALSE(parse_snapshot(text)) << text;
 }
 
@@ -213,7 +213,7 @@ class GatewayTest : public ::testing::Test {
     Snapshot snapshot{++version_, {}, std::move(services)};
     ASSERT_TRUE(write_file_durably(dir_.path() / "snapshot.json", render_snapshot(snapshot)));
     for (int waited = 0; gateway_->snapshot_version() != version_ && waited < kPatienceMs; ++waited)
-      ::usleep(1000);
+      system_clock().sleep_ms(1);
     ASSERT_EQ(gateway_->snapshot_version(), version_);
   }
   net::Client client() {
@@ -326,7 +326,7 @@ TEST_F(GatewayTest, a_snapshot_that_cannot_be_read_changes_nothing) {
   ASSERT_TRUE(write_file_durably(dir_.path() / "snapshot.json", "{"));
   std::string problem;
   for (int waited = 0; problem.empty() && waited < kPatienceMs; ++waited) {
-    ::usleep(1000);
+    system_clock().sleep_ms(1);
     if (const auto stats = parse_stats(read_file(dir_.path() / "stats.json").value_or("")))
       problem = stats->problem;
   }

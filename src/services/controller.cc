@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t kMovingPeriodMs = 100;
 constexpr std::int64_t kRestingPeriodMs = 1'000;
+constexpr std::int64_t kGapMs = 15;  // between passes: many commits are looked at once
 constexpr std::int64_t kUnknownHealthMsMax =
     5'000;  // after a start, until routes are written anyhow
 constexpr int kRoundsMax = 4;
@@ -113,6 +114,8 @@ void Controller::run() {
       passed_count_ = seen;
     }
     passed_.notify_all();
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, std::chrono::milliseconds(kGapMs), [&] { return is_stopping_; });
   }
 }
 

@@ -19,13 +19,19 @@ std::string subject_of(const Request& request) {
   return service_ref(request.path_param("name")).text();
 }
 
+/// 5, not 5.0: people see it.
+Value share_value(double share) {
+  const auto whole = static_cast<std::int64_t>(share);
+  return static_cast<double>(whole) == share ? Value(whole) : Value(share);
+}
+
 Value json_of(const ServiceStatus& status, const RevisionStatus& revision) {
   const RevisionRow& row = revision.row;
   return Object{{"number", row.number},
                 {"ref", revision_ref(row.service, row.number).text()},
                 {"model", row.model.text()},
                 {"state", revision_state_name(row.state)},
-                {"share", share_of(status.row, row.number)},
+                {"share", share_value(share_of(status.row, row.number))},
                 {"replicas", row.spec.replicas},
                 {"ready_replicas", revision.ready_replicas},
                 {"reason", revision.reason},
@@ -88,7 +94,7 @@ Value json_of(const ServiceStatus& status, bool with_replicas) {
       status.row.candidate != 0 && !status.row.is_rollout && !status.row.is_stopped;
   if (has_canary)
     object["canary"] = Object{{"revision", status.row.candidate},
-                              {"share", status.row.share},
+                              {"share", share_value(status.row.share)},
                               {"started_at", format_time(status.row.candidate_ms)}};
   return object;
 }

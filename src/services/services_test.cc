@@ -16,6 +16,7 @@
 #include "takt/services/service_desk.h"
 #include "takt/services/steps.h"
 #include "takt/services/testing/fake_jobs.h"
+#include "takt/services/traffic.h"
 #include "takt/store/event_log.h"
 #include "takt/store/lineage.h"
 #include "takt/store/testing/database_pair.h"
@@ -259,7 +260,7 @@ TEST_F(ServicesTest, a_replica_is_withdrawn_before_it_is_stopped) {
 TEST_F(ServicesTest, three_fast_failures_fail_the_canary_with_the_jobs_reason_and_its_last_words) {
   deploy_first();
   start_canary();
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 6; ++i) {
     step();
     for (const auto& job : jobs_.open(jobs::JobKind::kReplica))
       if (job.state == jobs::JobState::kWaiting) jobs_.end(job.id, "exit code 1");
@@ -328,6 +329,12 @@ TEST_F(ServicesTest, a_stopped_service_runs_nothing_and_can_be_started_again) {
   settle();
   EXPECT_EQ(get().state, "live");
   EXPECT_EQ(get().revisions.size(), 1U);
+  ASSERT_TRUE(desk_->stop(can_operate_, "s"));
+  settle();
+  ASSERT_TRUE(desk_->apply(can_write_, "s", spec("m@2")));
+  settle();
+  EXPECT_EQ(shares(), "2:100/1");  // and the one before does not start again with it
+  EXPECT_EQ(jobs_.open(jobs::JobKind::kReplica).size(), 1U);
 }
 
 TEST_F(ServicesTest, names_are_unique_in_the_server_and_unknown_ones_are_not_found) {
@@ -338,7 +345,7 @@ TEST_F(ServicesTest, names_are_unique_in_the_server_and_unknown_ones_are_not_fou
           .error()
           .code,
       Code::kNotFound);
-  EXPECT_EQ(desk_->get(can_read_, "t").error().hint, "did you mean 's'?");
+  EXPECT_EQ(desk_->get(can_read_, "ss").error().hint, "did you mean 's'?");
   EXPECT_FALSE(desk_->apply(other, "s", spec("m@1")));
   EXPECT_EQ(desk_->start_canary(can_operate_, {.service = "none", .model = "m@2"}).error().code,
             Code::kNotFound);
@@ -410,7 +417,7 @@ TEST_F(StepTest, a_canary_that_fails_fails_the_step_with_its_reason) {
   const auto request = deploy_request("m@2", 1);
   ASSERT_TRUE(runner.start(request));
   EXPECT_EQ(runner.poll(request)->state, StepState::kRunning);
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 6; ++i) {
     step();
     for (const auto& job : jobs_.open(jobs::JobKind::kReplica))
       if (job.state == jobs::JobState::kWaiting) jobs_.end(job.id, "exit code 1");

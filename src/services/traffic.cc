@@ -19,6 +19,10 @@ void clear_candidate(ServiceRow& service) {
 
 void make_candidate(ServiceRow& service, const RevisionRow& revision, UnixMs now) {
   clear_candidate(service);
+  if (service.is_stopped) {  // nothing runs that could have traffic meanwhile
+    if (service.stable != 0) service.previous = service.stable;
+    service.stable = 0;
+  }
   service.is_stopped = false;
   service.candidate = revision.number;
   service.candidate_ms = now;
