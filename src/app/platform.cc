@@ -96,16 +96,18 @@ class RunningPlatform final : public Platform {
   ~RunningPlatform() override { stop(); }
 
   Status open();
+  Status register_routes() override;
   Status start() override;
   void stop() override;
   std::string url() const override { return url_; }
+  std::vector<net::Router::RouteInfo> routes() const override { return router_.routes(); }
 
  private:
   Status open_store();
   Status open_jobs();
   Status open_services();
   void register_stations();
-  void register_routes();
+  void add_routes();
 
   const Settings& settings_;
   const std::filesystem::path data_dir_;
@@ -214,7 +216,7 @@ void RunningPlatform::register_stations() {
   line_->add(lines);
 }
 
-void RunningPlatform::register_routes() {
+void RunningPlatform::add_routes() {
   register_system_routes(router_, {.db = *db_,
                                    .blobs = *blobs_,
                                    .policy = *access_,
@@ -232,20 +234,27 @@ void RunningPlatform::register_routes() {
   router_.set_fallback(serve_console);
 }
 
+Status RunningPlatform::register_routes() {
+  const std::string& listen = settings_.text("listen");
+  const auto colon = listen.rfind(':');
+  const bool has_tls = !settings_.text("tls_certificate").empty();
+  url_ = std::string(has_tls ? "https" : "http") + "://127.0.0.1" +
+         (colon == std::string::npos ? "" : listen.substr(colon));
+  TAKT_RETURN_IF_ERROR(open_jobs());
+  TAKT_RETURN_IF_ERROR(open_services());
+  register_stations();
+  add_routes();
+  return {};
+}
+
 Status RunningPlatform::start() {
+  TAKT_RETURN_IF_ERROR(register_routes());
   net::ServerOptions options;
   options.listen = settings_.text("listen");
   options.worker_threads = static_cast<int>(settings_.integer("workers"));
   options.allowed_hosts = split_list(settings_.text("allowed_hosts"));
-  const bool has_tls = !settings_.text("tls_certificate").empty();
-  if (has_tls) options.tls = net::TlsFiles{settings_.text("tls_certificate"), settings_.text("tls_key")};
-  const auto colon = options.listen.rfind(':');
-  url_ = std::string(has_tls ? "https" : "http") + "://127.0.0.1" +
-         (colon == std::string::npos ? "" : options.listen.substr(colon));
-  TAKT_RETURN_IF_ERROR(open_jobs());
-  TAKT_RETURN_IF_ERROR(open_services());
-  register_stations();
-  register_routes();
+  if (!settings_.text("tls_certificate").empty())
+    options.tls = net::TlsFiles{settings_.text("tls_certificate"), settings_.text("tls_key")};
   db_->on_commit([this] {
     events_->wake();
     services_->wake();

@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "takt/app/settings.h"
 #include "takt/base/clock.h"
+#include "takt/net/http.h"
 
 namespace takt::app {
 
@@ -17,12 +19,16 @@ class Platform {
   static Result<std::unique_ptr<Platform>> open(const Settings& settings, const std::filesystem::path& data_dir,
                                                 Clock& clock);
   virtual ~Platform() = default;
+  /// Makes the stations and their routes; part of start().
+  virtual Status register_routes() = 0;
   /// Recovers what an earlier process left, then listens.
   virtual Status start() = 0;
   /// Drains; jobs, replicas and the gateway go on.
   virtual void stop() = 0;
   /// Where this server's own clients reach it: http://127.0.0.1:8700.
   virtual std::string url() const = 0;
+  /// Every route, once registered; for the tests that hold routes against the contract.
+  virtual std::vector<net::Router::RouteInfo> routes() const = 0;
 };
 
 }  // namespace takt::app
