@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Inference over HTTP (binary tensors) and gRPC (raw tensors), one row a request: `takt infer` alone
-and behind `takt gateway`, with 1 and 16 connections. Baseline: a C++ loop of one thread that calls
-the same ONNX Runtime library in process, one row a call. Loop and servers take turns, several rounds.
-"""
+"""Inference over HTTP (binary tensors) and gRPC (raw tensors), one row a request: `takt infer`
+alone and behind `takt gateway`, with 1 and 16 connections. Baseline: a C++ loop of one thread that
+calls the same ONNX Runtime library in process, one row a call. Loop and servers take turns, for
+several rounds."""
 
 import argparse
 import contextlib
@@ -40,7 +40,9 @@ class Samples:
     gateway_cpu_us: list[float] = dataclasses.field(default_factory=list)
 
 
-def save_model(file: pathlib.Path, width: int, layers, outputs: dict[str, tuple[int, list]]) -> None:
+def save_model(
+    file: pathlib.Path, width: int, layers, outputs: dict[str, tuple[int, list]]
+) -> None:
     """Writes an ONNX file of one input `x` [batch, width]; `layers` are nodes and constants."""
     import onnx
     from onnx import TensorProto, helper
@@ -49,7 +51,7 @@ def save_model(file: pathlib.Path, width: int, layers, outputs: dict[str, tuple[
     graph = helper.make_graph(
         nodes, "bench",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", width])],
-        [helper.make_tensor_value_info(name, kind, shape) for name, (kind, shape) in outputs.items()],
+        [helper.make_tensor_value_info(name, *typed) for name, typed in outputs.items()],
         constants,
     )  # fmt: skip
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
@@ -75,7 +77,10 @@ def make_small(folder: pathlib.Path) -> Model:
         helper.make_node("Softmax", ["scores"], ["probabilities"], axis=1),
         helper.make_node("ArgMax", ["probabilities"], ["label"], axis=1, keepdims=0),
     ]
-    outputs = {"label": (TensorProto.INT64, ["batch"]), "probabilities": (TensorProto.FLOAT, ["batch", 10])}
+    outputs = {
+        "label": (TensorProto.INT64, ["batch"]),
+        "probabilities": (TensorProto.FLOAT, ["batch", 10]),
+    }
     file = folder / "small.onnx"
     save_model(file, 64, (nodes, constants), outputs)
     return Model("small", file, 64, "<= 15 us CPU over the model")
@@ -143,7 +148,15 @@ def write_request(model: Model, folder: pathlib.Path) -> Request:
 
 
 def run_loop(library: pathlib.Path, model: Model, seconds: float) -> dict[str, float]:
-    words = [measure.program("bench-ort-loop"), library, model.file, "x", str(model.width), "1", str(seconds)]
+    words = [
+        measure.program("bench-ort-loop"),
+        library,
+        model.file,
+        "x",
+        str(model.width),
+        "1",
+        str(seconds),
+    ]
     result = subprocess.run(words, capture_output=True, text=True, check=False, timeout=150)
     if result.returncode != 0:
         sys.exit(f"bench-ort-loop failed: {result.stderr}")
@@ -191,14 +204,22 @@ def running_gateway(model: Model, infer: Peer, folder: pathlib.Path) -> Iterator
         "--http", f"127.0.0.1:{http}", "--grpc", f"127.0.0.1:{grpc}",
         log=folder / f"{model.name}.gateway.log",
     ) as process:  # fmt: skip
-        wait_until(lambda: measure.answers(http, f"/v2/models/{model.name}/ready"), 20, what="the gateway")
+        wait_until(
+            lambda: measure.answers(http, f"/v2/models/{model.name}/ready"), 20, what="the gateway"
+        )
         yield Peer("gateway + infer", process.pid, http, grpc)
 
 
-def send(model: Model, request: Request, peer: Peer, protocol: str, connections: int, seconds: float):
+def send(
+    model: Model, request: Request, peer: Peer, protocol: str, connections: int, seconds: float
+):
     if protocol == "gRPC":
         return measure.load_grpc(
-            peer.grpc_port, "/inference.GRPCInferenceService/ModelInfer", request.grpc, connections, seconds
+            peer.grpc_port,
+            "/inference.GRPCInferenceService/ModelInfer",
+            request.grpc,
+            connections,
+            seconds,
         )
     return measure.load(
         peer.http_port, f"/v2/models/{model.name}/infer", "--seconds", str(seconds), *request.http_words,
@@ -215,7 +236,9 @@ def measure_peer(
     before = [measure.process_cpu_s(pid) for pid in (infer.pid, peer.pid)]
     figures = send(model, request, peer, protocol, connections, seconds)
     after = [measure.process_cpu_s(pid) for pid in (infer.pid, peer.pid)]
-    infer_us, peer_us = ((b - a) / figures["requests"] * 1e6 for a, b in zip(before, after, strict=True))
+    infer_us, peer_us = (
+        (b - a) / figures["requests"] * 1e6 for a, b in zip(before, after, strict=True)
+    )
     samples.rate.append(figures["rate"])
     samples.p50_us.append(figures["p50_us"])
     samples.p99_us.append(figures["p99_us"])
@@ -251,8 +274,9 @@ def measure_model(
 def print_results(model: Model, results: dict[str, Samples]) -> None:
     loop = next(iter(results.values()))
     print(f"## {model.name}: {median(loop.p50_us):.1f} us a call in the loop; aim {model.aim}\n")
-    table = Table("protocol, connections", "rows/s", "of the loop", "p50, us", "p99, us", "infer CPU a request, us",
-                  "over the model, us", "gateway CPU a request, us")  # fmt: skip
+    table = Table("protocol, connections", "rows/s", "of the loop", "p50, us", "p99, us", 
+                  "infer CPU a request, us", "over the model, us",
+                  "gateway CPU a request, us")  # fmt: skip
     for name, samples in results.items():
         is_loop = samples is loop
         over = median(samples.cpu_us) - median(loop.cpu_us)
@@ -270,15 +294,20 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1.5)
     parser.add_argument("--blocks", type=int, default=24, help="size of the large model")
-    parser.add_argument("--library", type=pathlib.Path, default=measure.ROOT / "build/ort/libonnxruntime.so")
+    parser.add_argument(
+        "--library", type=pathlib.Path, default=measure.ROOT / "build/ort/libonnxruntime.so"
+    )
     options = parser.parse_args()
     measure.begin("Inference, one row a request")
     with measure.work_folder() as folder:
         for model in (make_small(folder), make_large(folder, options.blocks)):
             print_results(
-                model, measure_model(model, folder, options.library, options.rounds, options.seconds)
+                model,
+                measure_model(model, folder, options.library, options.rounds, options.seconds),
             )
-    print(f"- medians of {options.rounds} rounds of {options.seconds:g} s; the load generator shares the cores")
+    print(
+        f"- medians of {options.rounds} rounds of {options.seconds:g} s; the load shares the cores"
+    )
 
 
 if __name__ == "__main__":

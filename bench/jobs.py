@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """No-op jobs: from the submission to the start of the command, one at a time, and jobs per second
 when all are submitted at once. Baselines on the same machine: posix_spawn of `true` alone, and the
-same with a record of each job written and synced before and after (the durability that takt gives)."""
+same with a record of each job written and synced before and after, as durable as takt's."""
 
 import argparse
 import json
@@ -59,10 +59,13 @@ def submit_at_once(server: Server, count: int, folder: pathlib.Path) -> tuple[fl
     cpu = measure.process_cpu_s(pid) + measure.children_cpu_s(pid)
     begun = time.time()
     measure.load(
-        server.port, "/api/v1/jobs", "--requests", str(count), "--header", "Content-Type: application/json",
+        server.port, "/api/v1/jobs", "--requests", str(count),
+        "--header", "Content-Type: application/json",
         "--header", f"Authorization: Bearer {server.token}", body=body, connections=4,
     )  # fmt: skip
-    ended = max(unix_seconds(ended_job(server, n)["ended_at"]) for n in range(last + 1, last + count + 1))
+    ended = max(
+        unix_seconds(ended_job(server, n)["ended_at"]) for n in range(last + 1, last + count + 1)
+    )
     time.sleep(0.2)  # the last shims end
     reaper.reap()
     cpu = measure.process_cpu_s(pid) + measure.children_cpu_s(pid) - cpu + reaper.cpu_s
@@ -110,13 +113,20 @@ def main() -> None:
             submit_one_by_one(server, 5)
             to_start, to_end = submit_one_by_one(server, count)
             rate, cpu = submit_at_once(server, count, folder)
-    table = Table("", "takt", "posix_spawn, synced records", "posix_spawn alone", "takt / synced records")
+    table = Table(
+        "", "takt", "posix_spawn, synced records", "posix_spawn alone", "takt / synced records"
+    )
     for what, ours, synced, plain in (
         ("submit to start, ms: median (least to most)", to_start, synced_start, plain_start),
         ("submit to recorded end, ms", to_end, synced_end, plain_end),
     ):
-        table.add(what, *(spread(v, 1e3, 2) for v in (ours, synced, plain)), ratio(median(ours), median(synced)))
-    table.add(f"jobs per second ({count} at once; baselines one by one)", f"{rate:.1f}", f"{synced_rate:.1f}",
+        table.add(
+            what,
+            *(spread(v, 1e3, 2) for v in (ours, synced, plain)),
+            ratio(median(ours), median(synced)),
+        )
+    table.add(f"jobs per second ({count} at once; baselines one by one)", f"{rate:.1f}",
+              f"{synced_rate:.1f}",
               f"{plain_rate:.1f}", ratio(rate, synced_rate))  # fmt: skip
     table.add("CPU per job, server, shim and command, ms", f"{cpu * 1e3:.2f}", "", "", "")
     table.print()

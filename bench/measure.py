@@ -21,7 +21,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 os.environ.setdefault("PYTEST_XDIST_WORKER", "gw9")  # ports that tests running beside do not take
 
-from takt_server import BIN, TAKT, Server, free_port, own_environment, wait_until  # noqa: E402
+from takt_server import BIN, TAKT, Server, free_port, own_environment, wait_until
+
+__all__ = ["Server", "free_port", "wait_until"]
 
 BENCH_BIN = pathlib.Path(os.environ.get("TAKT_BENCH_BIN", BIN)).resolve()
 PR_SET_CHILD_SUBREAPER = 36
@@ -57,7 +59,10 @@ def machine_facts() -> dict[str, str]:
     )
     memory_kib = int(pathlib.Path("/proc/meminfo").read_text().split()[1])
     folder = subprocess.run(
-        ["df", "--output=fstype", tempfile.gettempdir()], capture_output=True, text=True, check=False
+        ["df", "--output=fstype", tempfile.gettempdir()],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     version = subprocess.run([TAKT, "version"], capture_output=True, text=True, check=False)
     return {
@@ -113,7 +118,9 @@ def median(values: Iterable[float]) -> float:
 
 def spread(values: list[float], scale: float = 1, digits: int = 1) -> str:
     """The median and, in parentheses, the least and the most."""
-    low, middle, high = (f"{v * scale:.{digits}f}" for v in (min(values), median(values), max(values)))
+    low, middle, high = (
+        f"{v * scale:.{digits}f}" for v in (min(values), median(values), max(values))
+    )
     return f"{middle} ({low} to {high})"
 
 
@@ -206,7 +213,14 @@ def load(
 def load_grpc(
     port: int, method: str, request: pathlib.Path, connections: int, seconds: float
 ) -> dict[str, float]:
-    command = [program("bench-load-grpc"), f"127.0.0.1:{port}", method, request, str(connections), str(seconds)]
+    command = [
+        program("bench-load-grpc"),
+        f"127.0.0.1:{port}",
+        method,
+        request,
+        str(connections),
+        str(seconds),
+    ]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=150)
     if result.returncode != 0:
         sys.exit(f"bench-load-grpc failed: {result.stderr}")

@@ -76,20 +76,24 @@ def mlflow_command(folder: pathlib.Path, port: int) -> list[str]:
     ]  # fmt: skip
 
 
+def plain_command(port: int) -> list[str]:
+    return ["/usr/bin/python3", "-m", "http.server", "--bind", "127.0.0.1", str(port)]
+
+
 def measure_peer(folder: pathlib.Path, starts: int) -> tuple[str, list[float], int]:
     """Name, seconds of each start but the first, and bytes at rest after the last."""
-    if importlib.util.find_spec("mlflow") is not None:
+    is_mlflow = importlib.util.find_spec("mlflow") is not None
+    if is_mlflow:
         name, path = "mlflow server, 1 worker, no job execution", "/health"
-        command = lambda port: mlflow_command(folder, port)  # noqa: E731
     else:
         name, path, starts = "python3 -m http.server", "/", starts + 5
-        command = lambda port: ["/usr/bin/python3", "-m", "http.server", "--bind", "127.0.0.1", str(port)]  # noqa: E731
     seconds, size = [], 0
     for _ in range(starts + 1):
         port = measure.free_port()
+        command = mlflow_command(folder, port) if is_mlflow else plain_command(port)
         begun = time.perf_counter()
         with measure.started(
-            *command(port), log=folder / "peer.log",
+            *command, log=folder / "peer.log",
             # Its smallest form: without the processes that run jobs of evaluation and the like.
             MLFLOW_DISABLE_TELEMETRY="true", MLFLOW_SERVER_ENABLE_JOB_EXECUTION="false",
         ) as process:  # fmt: skip
@@ -103,7 +107,7 @@ def measure_peer(folder: pathlib.Path, starts: int) -> tuple[str, list[float], i
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--starts", type=int, default=10)
-    parser.add_argument("--peer-starts", type=int, default=3)
+    parser.add_argument("--peer-starts", type=int, default=3, help="at least 1")
     parser.add_argument("--settle-seconds", type=float, default=5)
     options = parser.parse_args()
     measure.begin("Start and idle memory")
