@@ -236,6 +236,19 @@ TEST_F(DispatcherTest, a_crash_between_lease_and_start_repeats_the_job_freely) {
   EXPECT_EQ(executor_.starts(), 1);
 }
 
+TEST_F(DispatcherTest, a_crash_between_lease_and_start_repeats_a_replica_too) {
+  JobSpec spec;
+  spec.kind = JobKind::kReplica;
+  executor_.script = [](const Lease&) { return ScriptedAttempt{.duration_ms = 1'000'000}; };
+  const JobId id = submit(spec).id;
+  dispatcher_->pass();  // leased; the side task has not run
+  restart();
+  settle();
+  EXPECT_EQ(job(id).state, JobState::kRunning);
+  EXPECT_EQ(executor_.starts(), 1);
+  EXPECT_EQ(verbs_of(id).count("job.ended"), 0u);
+}
+
 TEST_F(DispatcherTest, a_running_attempt_is_adopted_after_a_crash) {
   const JobId id = submit({}).id;
   settle();

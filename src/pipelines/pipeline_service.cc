@@ -107,6 +107,11 @@ class Planner {
   std::map<std::string, Planned> planned_;
 };
 
+bool is_same_pipeline(const Pipeline& a, const Pipeline& b) {
+  return a.digest == b.digest && a.code == b.code && a.environment == b.environment && a.on_dataset == b.on_dataset &&
+         a.is_armed == b.is_armed && a.created_by == b.created_by;
+}
+
 }  // namespace
 
 std::string_view verdict_name(Verdict verdict) {
@@ -139,9 +144,12 @@ Result<Pipeline> PipelineService::apply(const access::CanWrite& by, const ApplyP
     pipeline.on_dataset = spec.on_dataset;
     pipeline.created_by = by.user();
     pipeline.is_armed = is_armed;
-    if (!request.arm) {
-      const auto before = load_pipeline(tx, by.project(), spec.name);
-      pipeline.is_armed = before && before->is_armed && !spec.on_dataset.empty();
+    const auto before = load_pipeline(tx, by.project(), spec.name);
+    if (!request.arm) pipeline.is_armed = before && before->is_armed && !spec.on_dataset.empty();
+    // Nothing new is not told: a client that repeats a call it got no answer to leaves one event.
+    if (before && is_same_pipeline(*before, pipeline)) {
+      pipeline = *before;
+      return {};
     }
     TAKT_RETURN_IF_ERROR(store_pipeline(tx, by.project(), pipeline));
     TAKT_ASSIGN(pipeline, load_pipeline(tx, by.project(), spec.name));

@@ -278,6 +278,26 @@ TEST_F(PipelineTest, a_pipeline_that_is_not_armed_starts_for_no_event) {
   EXPECT_FALSE(service_->get_run(as<access::Right::kRead>("lin"), "line", 1));
 }
 
+TEST_F(PipelineTest, storing_the_same_again_is_told_once) {
+  const auto stored = [&] {
+    int count = 0;
+    EXPECT_TRUE(db_->read([&](store::Reader& reader) -> Status {
+      TAKT_ASSIGN(const auto events, store::read_events(reader, 0, 100));
+      for (const auto& event : events) count += event.verb == "pipeline.stored" ? 1 : 0;
+      return {};
+    }));
+    return count;
+  };
+  apply(kLine);
+  apply(kLine);
+  EXPECT_EQ(stored(), 1);
+  apply(kLine, true);
+  EXPECT_EQ(stored(), 2);
+  apply(kLine);
+  EXPECT_EQ(stored(), 2);
+  EXPECT_TRUE(service_->get(as<access::Right::kRead>("lin"), "line")->is_armed);
+}
+
 TEST_F(PipelineTest, the_same_request_key_is_the_same_run) {
   apply(kLine);
   const auto first = service_->start_run(as<access::Right::kWrite>("lin"), "line", {}, "key");
