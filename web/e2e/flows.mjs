@@ -65,7 +65,7 @@ export function collect({ browser, server, pictures }) {
     await page.waitForURL(/\/p\/default\/$/)
     for (const station of ['Data', 'Jobs', 'Runs', 'Models', 'Services']) await page.locator('.stn', { hasText: station }).waitFor()
     const first = page.locator('.stops > li').first()
-    await first.getByText('waits for approval').waitFor()
+    await first.locator('.hd', { hasText: 'waits for approval' }).waitFor()
     await page.locator('.ho tbody tr').first().waitFor()
     await first.getByRole('link', { name: 'Review and approve' }).click()
     await page.waitForURL(/\/pipelines\/hello-line\/\d+/)
@@ -96,7 +96,7 @@ export function collect({ browser, server, pictures }) {
 
   test('jobs: a failed job shows cause, exit code, log with colours; a line has a link', () => with_page({}, async (page) => {
     await open(page, `/p/default/jobs/${server.failed_job}`)
-    await page.locator('.why').getByText('exit code 3').waitFor()
+    await page.locator('.why .cause', { hasText: 'exit code 3' }).waitFor()
     await page.locator('.lb .l', { hasText: 'fatal error: the input is empty' }).waitFor()
     assert.notEqual(await page.locator('.lb .l', { hasText: 'red text' }).locator('s span').first().evaluate((span) => span.style.color), '')
     await page.getByRole('button', { name: 'Link to line 1', exact: true }).click()

@@ -3,6 +3,7 @@
 import type { ReactNode } from 'react'
 import type { TaktEvent } from '../api/spine'
 import { useText } from '../i18n'
+import { useFormat, type Format } from './format'
 import { short_ref } from './url'
 
 const station_of_verb: Record<string, string> = {
@@ -34,12 +35,20 @@ export function is_approval(event: TaktEvent): boolean {
   return event.verb === 'node.approved' || event.verb === 'node.waits-approval'
 }
 
-/** The event's details in few words: scalars only, the short ones first. */
-export function details_line(event: TaktEvent, most = 4): string {
+const untold = new Set(['kind', 'run', 'tree', 'digest', 'spec', 'owner', 'cpu_ms', 'experiment_id', 'id', 'service', 'pipeline', 'number'])
+
+/** The event's details in few words: scalars only, no digests, times and sizes in their units. */
+export function details_line(event: TaktEvent, format: Format, most = 4): string {
   return Object.entries(details_of(event))
-    .filter(([, value]) => value !== null && value !== '' && typeof value !== 'object' && String(value).length < 80)
+    .filter(([name, value]) => value !== null && value !== '' && typeof value !== 'object' && !untold.has(name) && !/^[0-9a-f]{16,}$/.test(String(value)) && String(value).length < 100)
     .slice(0, most)
-    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${String(value)}`)
+    .map(([name, value]) => {
+      if (name === 'name' || name === 'state' || name === 'reason' || name === 'text') return String(value)
+      if (name.endsWith('_ms') && typeof value === 'number') return `${name.slice(0, -3).replaceAll('_', ' ')} ${format.duration(value)}`
+      if (name.endsWith('_bytes') && typeof value === 'number') return format.bytes(value)
+      if (name === 'share' && typeof value === 'number') return `${format.number(value, 1)}%`
+      return `${name.replaceAll('_', ' ')} ${typeof value === 'number' ? format.metric(value) : String(value)}`
+    })
     .join(', ')
 }
 
@@ -53,8 +62,9 @@ export function useVerbWord(): (verb: string) => string {
 
 export function useEventSentence(): (event: TaktEvent) => ReactNode {
   const say = useVerbWord()
+  const format = useFormat()
   return (event) => {
-    const details = details_line(event, 3)
+    const details = details_line(event, format, 3)
     return (
       <>
         <b className="b">{short_ref(event.subject)}</b> {say(event.verb)}

@@ -56,7 +56,7 @@ export default function EventsPage() {
       },
     },
     { id: 'change', head: t('events.change'), cell: (event) => (event.before_digest || event.after_digest ? <span className="m"><Digest value={event.before_digest} /> → <Digest value={event.after_digest} /></span> : <span className="f">–</span>) },
-    { id: 'details', head: t('events.details'), grow: true, className: 'm', cell: (event) => <span title={JSON.stringify(event.details)}>{details_line(event)}</span> },
+    { id: 'details', head: t('events.details'), grow: true, className: 'm', cell: (event) => <span title={JSON.stringify(event.details)}>{details_line(event, format)}</span> },
   ], [t, format, project, say])
   return (
     <div className="page page-events">

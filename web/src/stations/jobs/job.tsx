@@ -67,7 +67,7 @@ export default function JobPage() {
               {open === 'clone' && <CloneDialog job={item} onClose={() => set_open(undefined)} />}
               {open === 'spec' && (
                 <Dialog title={t('job.spec')} onClose={() => set_open(undefined)} className="wide">
-                  <pre className="code" lang="en">{JSON.stringify(item.spec, null, 2)}</pre>
+                  <pre className="code" lang="en" tabIndex={0}>{JSON.stringify(item.spec, null, 2)}</pre>
                 </Dialog>
               )}
             </>

@@ -3,7 +3,7 @@
 import { Link } from 'wouter'
 import { station_of_ref, type LineCard, type LineStop, type LineView } from '../../api/spine'
 import { useBase, useProject } from '../../app/context'
-import { useText, type PlainKey } from '../../i18n'
+import { useText } from '../../i18n'
 import { parse_ref, path_of_ref } from '../../lib/url'
 import { Glyph, Icon, icon_of, type GlyphName } from '../../ui/icon'
 import { Bars } from '../../ui/parts'
@@ -106,7 +106,7 @@ function Station({ station, card, beat }: { station: (typeof stations)[number]; 
   const { t } = useText()
   const base = useBase()
   const text = useCardText(station, card)
-  const word: PlainKey = text.is_moving ? `line.moving.${station}` : `line.total.${station}`
+  const word = text.is_moving ? (`line.moving.${station}` as const) : (`line.total.${station}` as const)
   return (
     <Link className={`stn ${text.figure === 0 ? 'outline' : ''}`} href={`${base}/${station}`} style={{ gridRow: 1, gridColumn: column_of[station] }}>
       <span className="n">
@@ -115,7 +115,7 @@ function Station({ station, card, beat }: { station: (typeof stations)[number]; 
       </span>
       <span className="fig">
         <b>{text.figure ?? '?'}</b>
-        {t(word)}
+        {t(word, { n: text.figure ?? 0 })}
       </span>
       <ul>
         {text.lines.map((line, index) => (

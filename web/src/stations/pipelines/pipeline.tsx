@@ -68,7 +68,7 @@ export default function PipelinePage() {
                     [t('pipeline.updated'), <Time key="u" at={item.updated_at} />],
                   ]} />
                 </Panel>
-                <Panel title={t('pipeline.definition')}><pre className="code" lang="en">{JSON.stringify(item.definition, null, 2)}</pre></Panel>
+                <Panel title={t('pipeline.definition')}><pre className="code" lang="en" tabIndex={0}>{JSON.stringify(item.definition, null, 2)}</pre></Panel>
               </div>
             </div>
             {planning && <PlanDialog name={name} params={definition?.spec?.params ?? {}} onClose={() => set_planning(false)} />}
