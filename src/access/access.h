@@ -72,12 +72,20 @@ class Policy {
   virtual Status decide(const net::Caller& caller, Right right, std::string_view subject) = 0;
 };
 
-struct User { UserId id; Role role = Role::kDeveloper; UnixMs created_ms = 0; bool disabled = false; };
-struct Project { ProjectId id; UnixMs created_ms = 0; };
+struct User {
+  UserId id;
+  Role role = Role::kDeveloper;
+  UnixMs created_ms = 0;
+  bool disabled = false;
+};
+struct Project {
+  ProjectId id;
+  UnixMs created_ms = 0;
+};
 struct Token {
-  TokenId id;          // public part
+  TokenId id;  // public part
   UserId user;
-  ProjectId project;   // default project of requests
+  ProjectId project;  // default project of requests
   net::Scope scope = net::Scope::kFull;
   JobId job;
   std::string note;
@@ -85,14 +93,17 @@ struct Token {
   bool revoked = false;
 };
 /// A new token and its one-time secret text ("takt_" + id + secret).
-struct IssuedToken { Token token; std::string secret; };
+struct IssuedToken {
+  Token token;
+  std::string secret;
+};
 
 /// Owns users, projects and tokens; implements the Authenticator over an in-memory copy of the
 /// token hashes (SHA-256 of a 256-bit secret, compared in constant time).
 class AccessService : public net::Authenticator, public Policy {
  public:
   struct Options {
-    bool auth_off = false;  // every caller is admin; loopback only
+    bool auth_off = false;         // every caller is admin; loopback only
     std::string admin_token_file;  // written 0600 at first start
   };
   static Result<std::unique_ptr<AccessService>> open(store::Database& db, Options options);
@@ -102,8 +113,8 @@ class AccessService : public net::Authenticator, public Policy {
   virtual Result<Project> add_project(const CanAdminister& by, const ProjectId& id) = 0;
   virtual Result<std::vector<Project>> list_projects(const CanRead& by) = 0;
   /// For oneself, or by an admin for any user. ttl_ms 0: no end.
-  virtual Result<IssuedToken> create_token(const net::Caller& by, const UserId& user, std::int64_t ttl_ms,
-                                           std::string note) = 0;
+  virtual Result<IssuedToken> create_token(const net::Caller& by, const UserId& user,
+                                           std::int64_t ttl_ms, std::string note) = 0;
   virtual Result<std::vector<Token>> list_tokens(const net::Caller& by) = 0;
   virtual Status revoke_token(const net::Caller& by, const TokenId& id) = 0;
   /// Short-lived token of a running job: its project, its outputs, its run. Deterministic per

@@ -93,8 +93,8 @@ Status StoredAccess::write_admin_token() {
   admin.user.value = "admin";
   admin.is_admin = true;
   for (const TokenId& id : stale) TAKT_RETURN_IF_ERROR(revoke_token(admin, id));
-  TAKT_ASSIGN(const IssuedToken issued, issue(kTokenPrefix, UserId{"admin"}, ProjectId{"default"}, 0,
-                                              std::string(kAdminTokenNote), UserId{"admin"}));
+  TAKT_ASSIGN(const IssuedToken issued, issue(kTokenPrefix, UserId{"admin"}, ProjectId{"default"},
+                                              0, std::string(kAdminTokenNote), UserId{"admin"}));
   return write_file_durably(options_.admin_token_file, issued.secret + "\n", 0600);
 }
 
@@ -152,7 +152,8 @@ Result<net::Caller> StoredAccess::caller_of_job(std::string_view text) {
   std::shared_lock lock(mutex_);
   TAKT_ASSIGN(const JobClaims claims, parse_job_token(text, job_key_));
   if (claims.expires_ms <= db_.clock().now_ms())
-    return fail(Code::kUnauthenticated, "the job token expired at " + format_time(claims.expires_ms));
+    return fail(Code::kUnauthenticated,
+                "the job token expired at " + format_time(claims.expires_ms));
   if (ended_jobs_.contains(claims.job.value))
     return fail(Code::kUnauthenticated,
                 "job " + std::to_string(claims.job.value) + " has ended, so has its token");
@@ -204,15 +205,17 @@ Status StoredAccess::decide(const net::Caller& caller, Right right, std::string_
   auto denied =
       within_scope
           ? fail(Code::kDenied,
-                 std::string(subject) + " needs role " + std::string(role_name(needed)) + ", you are " +
+                 std::string(subject) + " needs role " + std::string(role_name(needed)) +
+                     ", you are " +
                      (role ? std::string(role_name(*role)) : "no member of this project"),
                  "ask " + operators_to_ask(needed))
           : fail(Code::kDenied,
-                 "a job's token may not " + std::string(right_name(right)) + " " + std::string(subject),
+                 "a job's token may not " + std::string(right_name(right)) + " " +
+                     std::string(subject),
                  "jobs read their project and log runs and models; do the rest from the pipeline");
-  const auto event =
-      access_event("access.denied", caller.project, caller.user, Ref{"access", std::string(subject)},
-                   Object{{"right", right_name(right)}, {"message", denied.error().message}});
+  const auto event = access_event(
+      "access.denied", caller.project, caller.user, Ref{"access", std::string(subject)},
+      Object{{"right", right_name(right)}, {"message", denied.error().message}});
   // The denial stands whether or not its record could be written.
   (void)db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(store::append_event(tx, event));
@@ -252,9 +255,9 @@ Result<User> StoredAccess::add_user(const CanAdminister& by, const UserId& id, R
   const User user{id, role, db_.clock().now_ms(), false};
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(insert_user(tx, user));
-    TAKT_RETURN_IF_ERROR(store::append_event(
-        tx, access_event("user.added", by.project(), by.user(), ref_of(id),
-                         Object{{"role", role_name(role)}})));
+    TAKT_RETURN_IF_ERROR(
+        store::append_event(tx, access_event("user.added", by.project(), by.user(), ref_of(id),
+                                             Object{{"role", role_name(role)}})));
     return {};
   }));
   std::unique_lock lock(mutex_);

@@ -28,8 +28,8 @@ class StoredAccess final : public AccessService {
                                    std::string note) override;
   Result<std::vector<Token>> list_tokens(const net::Caller& by) override;
   Status revoke_token(const net::Caller& by, const TokenId& id) override;
-  Result<std::string> job_token(const ProjectId& project, const UserId& user, JobId job, int attempt,
-                                std::int64_t ttl_ms) override;
+  Result<std::string> job_token(const ProjectId& project, const UserId& user, JobId job,
+                                int attempt, std::int64_t ttl_ms) override;
   Status end_job_tokens(JobId job) override;
   Result<std::string> sign_in(std::string_view token) override;
   Status sign_out(std::string_view session) override;

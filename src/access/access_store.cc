@@ -30,8 +30,9 @@ TokenRecord token_from(const store::Row& row) {
 }  // namespace
 
 Status seed_access(store::Tx& tx) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kInsertUserIfAbsent,
-                               {std::string("admin"), std::string(role_name(Role::kAdmin)), tx.now_ms()}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kInsertUserIfAbsent,
+              {std::string("admin"), std::string(role_name(Role::kAdmin)), tx.now_ms()}));
   TAKT_RETURN_IF_ERROR(tx.exec(sql::kInsertProjectIfAbsent, {std::string("default"), tx.now_ms()}));
   TAKT_RETURN_IF_ERROR(tx.exec(sql::kInsertServerKey, {std::string("job-token"), random_hex(32)}));
   return {};

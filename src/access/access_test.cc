@@ -44,7 +44,8 @@ class AccessTest : public ::testing::Test {
   }
   net::Caller admin() { return *access_->authenticate(bearer(admin_token())); }
   std::string token_of(const std::string& user, Role role, std::int64_t ttl_ms = 0) {
-    EXPECT_TRUE(access_->add_user(*access_->check<Right::kAdminister>(admin()), UserId{user}, role));
+    EXPECT_TRUE(
+        access_->add_user(*access_->check<Right::kAdminister>(admin()), UserId{user}, role));
     return access_->create_token(admin(), UserId{user}, ttl_ms, "")->secret;
   }
 
@@ -166,8 +167,8 @@ TEST_F(AccessTest, a_job_token_is_good_for_its_project_and_kinds_until_its_job_e
 }
 
 TEST_F(AccessTest, a_forged_job_token_is_refused) {
-  const std::string forged =
-      render_job_token({ProjectId{"default"}, UserId{"admin"}, JobId{1}, 1, 1ll << 60}, "not the key");
+  const std::string forged = render_job_token(
+      {ProjectId{"default"}, UserId{"admin"}, JobId{1}, 1, 1ll << 60}, "not the key");
   EXPECT_FALSE(access_->authenticate(bearer(forged)));
 }
 

@@ -41,8 +41,8 @@ Response list_response(const std::vector<T>& things) {
 }
 
 std::string cookie_header(std::string_view value, std::int64_t max_age_s) {
-  return std::string(kCookie) + "=" + std::string(value) + "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" +
-         std::to_string(max_age_s);
+  return std::string(kCookie) + "=" + std::string(value) +
+         "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" + std::to_string(max_age_s);
 }
 
 std::string session_of(const Request& request) {
@@ -56,10 +56,11 @@ std::string session_of(const Request& request) {
 
 Result<Response> whoami(AccessService& access, Request& request) {
   const auto role = access.role_of(request.caller.user, request.caller.project);
-  return Response::json(Object{{"user", request.caller.user.value},
-                               {"project", request.caller.project.value},
-                               {"role", role ? role_name(*role) : "none"},
-                               {"scope", request.caller.scope == net::Scope::kJob ? "job" : "full"}});
+  return Response::json(
+      Object{{"user", request.caller.user.value},
+             {"project", request.caller.project.value},
+             {"role", role ? role_name(*role) : "none"},
+             {"scope", request.caller.scope == net::Scope::kJob ? "job" : "full"}});
 }
 
 Result<Response> sign_in(AccessService& access, Request& request) {
@@ -126,8 +127,11 @@ Result<Response> create_token(AccessService& access, Request& request) {
 void register_routes(net::Router& router, AccessService& access) {
   const net::RouteOptions anonymous{.access = net::Access::kAnonymous};
   router.add(Method::kGet, "/api/v1/whoami", [&](Request& r) { return whoami(access, r); });
-  router.add(Method::kPost, "/api/v1/sign-in", [&](Request& r) { return sign_in(access, r); }, anonymous);
-  router.add(Method::kPost, "/api/v1/sign-out", [&](Request& r) { return sign_out(access, r); }, anonymous);
+  router.add(
+      Method::kPost, "/api/v1/sign-in", [&](Request& r) { return sign_in(access, r); }, anonymous);
+  router.add(
+      Method::kPost, "/api/v1/sign-out", [&](Request& r) { return sign_out(access, r); },
+      anonymous);
   router.add(Method::kGet, "/api/v1/users", [&](Request& r) -> Result<Response> {
     TAKT_ASSIGN(const auto by, access.check<Right::kRead>(r.caller, "user"));
     TAKT_ASSIGN(const auto users, access.list_users(by));

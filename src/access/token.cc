@@ -34,7 +34,8 @@ Result<TokenText> parse_token(std::string_view prefix, std::string_view text) {
   const auto split = text.find('_');
   if (split == std::string_view::npos || split == 0 || split + 1 == text.size())
     return malformed_token();
-  return TokenText{TokenId{std::string(text.substr(0, split))}, std::string(text.substr(split + 1))};
+  return TokenText{TokenId{std::string(text.substr(0, split))},
+                   std::string(text.substr(split + 1))};
 }
 
 std::string render_job_token(const JobClaims& claims, std::string_view key) {

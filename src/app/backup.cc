@@ -34,7 +34,8 @@ Status copy_file_durably(const fs::path& from, const fs::path& to, std::int64_t&
 Status copy_folder(const fs::path& from, const fs::path& to, std::int64_t& bytes,
                    const std::function<bool(const fs::path&)>& wanted) {
   std::error_code error;
-  auto at = fs::recursive_directory_iterator(from, fs::directory_options::skip_permission_denied, error);
+  auto at =
+      fs::recursive_directory_iterator(from, fs::directory_options::skip_permission_denied, error);
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     if (at->is_symlink(error) || !at->is_regular_file(error) || !wanted(at->path())) continue;
     TAKT_RETURN_IF_ERROR(copy_file_durably(at->path(), to / fs::relative(at->path(), from), bytes));
@@ -64,17 +65,21 @@ Result<Backup> make_backup(store::Database& db, const fs::path& data_dir) {
   TAKT_RETURN_IF_ERROR(remove_tree(unfinished));
   TAKT_RETURN_IF_ERROR(make_dirs(unfinished, 0700));
   TAKT_RETURN_IF_ERROR(db.backup_to((unfinished / "takt.db").string()));
-  TAKT_RETURN_IF_ERROR(copy_folder(data_dir / "blobs", unfinished / "blobs", backup.bytes, [](const fs::path& path) {
-    return path.string().find("/blobs/tmp/") == std::string::npos;
-  }));
-  TAKT_RETURN_IF_ERROR(copy_folder(data_dir / "jobs", unfinished / "jobs", backup.bytes, is_kept_job_file));
+  TAKT_RETURN_IF_ERROR(copy_folder(
+      data_dir / "blobs", unfinished / "blobs", backup.bytes,
+      [](const fs::path& path) { return path.string().find("/blobs/tmp/") == std::string::npos; }));
+  TAKT_RETURN_IF_ERROR(
+      copy_folder(data_dir / "jobs", unfinished / "jobs", backup.bytes, is_kept_job_file));
   std::error_code error;
   if (fs::exists(data_dir / "admin-token", error))
-    TAKT_RETURN_IF_ERROR(copy_file_durably(data_dir / "admin-token", unfinished / "admin-token", backup.bytes));
+    TAKT_RETURN_IF_ERROR(
+        copy_file_durably(data_dir / "admin-token", unfinished / "admin-token", backup.bytes));
   backup.bytes += static_cast<std::int64_t>(fs::file_size(unfinished / "takt.db", error));
   TAKT_RETURN_IF_ERROR(sync_dir(unfinished));
   fs::rename(unfinished, backup.path, error);
-  if (error) return fail(Code::kInternal, "naming the backup " + backup.path.string() + ": " + error.message());
+  if (error)
+    return fail(Code::kInternal,
+                "naming the backup " + backup.path.string() + ": " + error.message());
   TAKT_RETURN_IF_ERROR(sync_dir(backup.path.parent_path()));
   return backup;
 }

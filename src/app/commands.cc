@@ -2,6 +2,7 @@
 #include "takt/app/commands.h"
 
 #include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -35,7 +36,8 @@ int print_failure(const char* command, const Error& error) {
 }
 
 bool asks_for_help(const std::vector<std::string>& words) {
-  return std::ranges::find(words, "--help") != words.end() || std::ranges::find(words, "-h") != words.end();
+  return std::ranges::find(words, "--help") != words.end() ||
+         std::ranges::find(words, "-h") != words.end();
 }
 
 int server_command(const std::vector<std::string>& words) {
@@ -70,17 +72,20 @@ int infer_command(const std::vector<std::string>& words) {
   app.add_option("--host", options.host, "address to listen on");
   app.add_option("--http-port", options.http_port, "0: any free one");
   app.add_option("--grpc-port", options.grpc_port, "0: any free one, -1: none");
-  app.add_option("--max-batch-size", options.batch_rows_max, "rows gathered into one run; 0: no batching");
+  app.add_option("--max-batch-size", options.batch_rows_max,
+                 "rows gathered into one run; 0: no batching");
   app.add_option("--max-delay-us", options.batch_delay_us, "how long a batch waits for more");
   app.add_option("--threads", options.threads, "within one run of the model");
   app.add_option("--instances", options.instances, "runs at the same time");
-  app.add_option("--queue-requests-max", options.queue_requests_max, "waiting requests; more are refused");
+  app.add_option("--queue-requests-max", options.queue_requests_max,
+                 "waiting requests; more are refused");
   app.add_option("--body-bytes-max", options.body_bytes_max, "largest request body");
   app.add_option("--deadline-ms", options.deadline_ms, "of one inference");
   app.add_option("--drain-ms", options.drain_ms, "for requests in flight at SIGTERM");
   app.add_option("--revision", options.revision, "header Takt-Revision of every answer");
   app.add_option("--ports-dir", ports_dir, "folder that gets files http and grpc with host:port");
-  app.add_option("--token", options.token, "service token; needed on other addresses than loopback");
+  app.add_option("--token", options.token,
+                 "service token; needed on other addresses than loopback");
   if (const int code = parse_flags(app, words); code >= 0) return code;
   options.model = model;
   options.ports_dir = ports_dir;
@@ -92,7 +97,8 @@ int gateway_command(const std::vector<std::string>& words) {
   gateway::GatewayOptions options;
   std::string folder;
   CLI::App app{"the data path of services; the server starts it", "takt gateway"};
-  app.add_option("--folder", folder, "DATA/gateway: holds snapshot.json, gets stats.json")->required();
+  app.add_option("--folder", folder, "DATA/gateway: holds snapshot.json, gets stats.json")
+      ->required();
   app.add_option("--http", options.http, "host:port");
   app.add_option("--grpc", options.grpc, "host:port; empty: none");
   app.add_option("--network-threads", options.network_threads, "threads that move bytes");

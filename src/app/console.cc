@@ -10,9 +10,9 @@ namespace {
 
 /// First segments that are not the console's: an unknown path below them is not found.
 constexpr std::array<std::string_view, 14> kReserved = {
-    "api", "ajax-api", "v2", "v1", "health", "healthz", "readyz", "version", "metrics",
-    "get-artifact", "model-versions", "assets", "openapi.json", "graphql"};
-
+    "api",          "ajax-api", "v2",      "v1",           "health",         "healthz",
+    "readyz",       "version",  "metrics", "get-artifact", "model-versions", "assets",
+    "openapi.json", "graphql"};
 
 const Asset* find_asset(std::string_view path) {
   for (const Asset& asset : console_assets())
@@ -39,11 +39,13 @@ net::Response asset_response(const Asset& asset, const net::Request& request) {
     if (asset.is_gzip) response.headers.set("Content-Encoding", "gzip");
   }
   response.headers.set("ETag", tag);
-  response.headers.set("Cache-Control", is_immutable ? "public, max-age=31536000, immutable" : "no-cache");
-  response.headers.set("Content-Security-Policy",
-                       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-                       "connect-src 'self'; frame-src 'self'; font-src 'none'; base-uri 'none'; "
-                       "form-action 'self'; frame-ancestors 'none'");
+  response.headers.set("Cache-Control",
+                       is_immutable ? "public, max-age=31536000, immutable" : "no-cache");
+  response.headers.set(
+      "Content-Security-Policy",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+      "connect-src 'self'; frame-src 'self'; font-src 'none'; base-uri 'none'; "
+      "form-action 'self'; frame-ancestors 'none'");
   return response;
 }
 
@@ -52,15 +54,17 @@ net::Response asset_response(const Asset& asset, const net::Request& request) {
 Result<net::Response> serve_console(net::Request& request) {
   const bool is_get = request.method == net::Method::kGet || request.method == net::Method::kHead;
   const auto not_found = [&] {
-    return fail(Code::kNotFound, "nothing is at " + request.path.substr(0, 200), "see /openapi.json for the API");
+    return fail(Code::kNotFound, "nothing is at " + request.path.substr(0, 200),
+                "see /openapi.json for the API");
   };
   if (!is_get) return not_found();
   if (const Asset* asset = find_asset(request.path)) return asset_response(*asset, request);
   if (is_reserved(request.path)) return not_found();
   const Asset* index = find_asset("/index.html");
   if (index == nullptr)
-    return net::Response::text("takt is running. This build has no console: ./quickstart --no-run builds it in.\n"
-                               "The API is described at /openapi.json.\n");
+    return net::Response::text(
+        "takt is running. This build has no console: ./quickstart --no-run builds it in.\n"
+        "The API is described at /openapi.json.\n");
   return asset_response(*index, request);
 }
 

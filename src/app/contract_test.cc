@@ -47,7 +47,8 @@ using Routes = std::map<std::string, bool>;  // "get /path/{}" -> anonymous
 
 Routes described() {
   const Asset& asset = api_assets().front();
-  const auto text = asset.is_gzip ? net::decode_body("gzip", asset.bytes, 64 << 20) : Result<std::string>(std::string(asset.bytes));
+  const auto text = asset.is_gzip ? net::decode_body("gzip", asset.bytes, 64 << 20)
+                                  : Result<std::string>(std::string(asset.bytes));
   EXPECT_TRUE(text);
   const auto document = parse_json(*text);
   EXPECT_TRUE(document) << document.error().text();
@@ -57,15 +58,17 @@ Routes described() {
     for (const auto& [method, operation] : item.as_object())
       if (methods.contains(method)) {
         const Value& security = operation["security"];
-        routes[method + " " + without_names(path)] = security.is_array() && security.as_array().empty();
+        routes[method + " " + without_names(path)] =
+            security.is_array() && security.as_array().empty();
       }
   return routes;
 }
 
 TEST(Contract, routes_and_description_are_the_same) {
   const testing::TempDir dir;
-  const auto settings = Settings::load(
-      {"--listen", "127.0.0.1:0", "--gateway-listen", "127.0.0.1:0", "--gateway-grpc-listen", "127.0.0.1:0"}, {});
+  const auto settings = Settings::load({"--listen", "127.0.0.1:0", "--gateway-listen",
+                                        "127.0.0.1:0", "--gateway-grpc-listen", "127.0.0.1:0"},
+                                       {});
   ASSERT_TRUE(settings) << settings.error().text();
   auto platform = Platform::open(*settings, dir.path(), system_clock());
   ASSERT_TRUE(platform) << platform.error().text();

@@ -53,7 +53,8 @@ namespace takt::app {
 namespace {
 
 bool is_loopback(std::string_view listen) {
-  return listen.starts_with("127.") || listen.starts_with("localhost:") || listen.starts_with("[::1]:");
+  return listen.starts_with("127.") || listen.starts_with("localhost:") ||
+         listen.starts_with("[::1]:");
 }
 
 /// What would make an open server is refused before anything starts.
@@ -64,7 +65,8 @@ Status check_exposure(const Settings& settings) {
     return fail(Code::kInvalid, "--auth off with --listen " + listen + " would let anyone in",
                 "listen on 127.0.0.1, or leave authentication on", "auth");
   if (settings.text("tls_certificate").empty() && !settings.is_on("insecure_http"))
-    return fail(Code::kInvalid, "--listen " + listen + " without TLS would send tokens in the clear",
+    return fail(Code::kInvalid,
+                "--listen " + listen + " without TLS would send tokens in the clear",
                 "give --tls-certificate and --tls-key, or --insecure-http on", "listen");
   return {};
 }
@@ -82,8 +84,9 @@ std::vector<std::string> split_list(const std::string& text) {
 
 std::vector<store::Migration> all_migrations() {
   std::vector<store::Migration> all;
-  for (const auto room : {store::migrations(), access::migrations(), data::migrations(), track::migrations(),
-                          jobs::migrations(), models::migrations(), services::migrations(), pipelines::migrations()})
+  for (const auto room :
+       {store::migrations(), access::migrations(), data::migrations(), track::migrations(),
+        jobs::migrations(), models::migrations(), services::migrations(), pipelines::migrations()})
     all.insert(all.end(), room.begin(), room.end());
   std::ranges::sort(all, {}, &store::Migration::name);
   return all;
@@ -173,7 +176,8 @@ Status RunningPlatform::open_jobs() {
   options.executor.memory_bytes = settings_.integer("memory");
   options.executor.gpus = settings_.integer("gpus");
   options.executor.uid = static_cast<uid_t>(settings_.integer("job_uid"));
-  TAKT_ASSIGN(jobs_, jobs::JobStation::open({*db_, *blobs_, *datasets_, *access_, registry_}, std::move(options)));
+  TAKT_ASSIGN(jobs_, jobs::JobStation::open({*db_, *blobs_, *datasets_, *access_, registry_},
+                                            std::move(options)));
   return {};
 }
 
@@ -183,8 +187,9 @@ Status RunningPlatform::open_services() {
   options.data_dir = data_dir_;
   options.gateway_listen = settings_.text("gateway_listen");
   options.gateway_grpc_listen = settings_.text("gateway_grpc_listen");
-  TAKT_ASSIGN(services_, services::Station::open({*db_, *blobs_, registry_, jobs_->service(), *access_},
-                                                 std::move(options)));
+  TAKT_ASSIGN(services_,
+              services::Station::open({*db_, *blobs_, registry_, jobs_->service(), *access_},
+                                      std::move(options)));
   return {};
 }
 
@@ -222,7 +227,9 @@ void RunningPlatform::add_routes() {
                                    .policy = *access_,
                                    .data_dir = data_dir_,
                                    .is_ready = is_ready_,
-                                   .http_stats = [this] { return server_ ? server_->stats() : net::Server::Stats{}; }});
+                                   .http_stats = [this] {
+                                     return server_ ? server_->stats() : net::Server::Stats{};
+                                   }});
   access::register_routes(router_, *access_);
   spine::register_routes(router_, {*db_, *blobs_, *access_, *events_, *why_, *line_});
   data::register_routes(router_, *datasets_, *access_);
@@ -283,7 +290,8 @@ void RunningPlatform::stop() {
 
 }  // namespace
 
-Result<std::unique_ptr<Platform>> Platform::open(const Settings& settings, const std::filesystem::path& data_dir,
+Result<std::unique_ptr<Platform>> Platform::open(const Settings& settings,
+                                                 const std::filesystem::path& data_dir,
                                                  Clock& clock) {
   auto platform = std::make_unique<RunningPlatform>(settings, data_dir, clock);
   TAKT_RETURN_IF_ERROR(platform->open());

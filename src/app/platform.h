@@ -16,7 +16,8 @@ namespace takt::app {
 
 class Platform {
  public:
-  static Result<std::unique_ptr<Platform>> open(const Settings& settings, const std::filesystem::path& data_dir,
+  static Result<std::unique_ptr<Platform>> open(const Settings& settings,
+                                                const std::filesystem::path& data_dir,
                                                 Clock& clock);
   virtual ~Platform() = default;
   /// Makes the stations and their routes; part of start().

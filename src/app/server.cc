@@ -34,14 +34,16 @@ Result<LogLevel> log_level_of(const std::string& name) {
   if (name == "info") return LogLevel::kInfo;
   if (name == "warn") return LogLevel::kWarn;
   if (name == "error") return LogLevel::kError;
-  return fail(Code::kInvalid, "log_level: '" + name + "' is no level", "use debug, info, warn or error", "log_level");
+  return fail(Code::kInvalid, "log_level: '" + name + "' is no level",
+              "use debug, info, warn or error", "log_level");
 }
 
 Result<LogFormat> log_format_of(const std::string& name) {
   if (name == "auto") return LogFormat::kAuto;
   if (name == "text") return LogFormat::kText;
   if (name == "json") return LogFormat::kJson;
-  return fail(Code::kInvalid, "log_format: '" + name + "' is no format", "use text, json or auto", "log_format");
+  return fail(Code::kInvalid, "log_format: '" + name + "' is no format", "use text, json or auto",
+              "log_format");
 }
 
 /// The folder, made on first use, and its lock: one server per data folder.
@@ -55,15 +57,18 @@ Result<Fd> claim_data_dir(const fs::path& data_dir) {
 }
 
 void greet(const Platform& platform, const fs::path& data_dir, const Settings& settings) {
-  log_info("the server is ready", {{"url", platform.url()},
-                                   {"data_dir", data_dir.string()},
-                                   {"auth", settings.text("auth")}});
+  log_info(
+      "the server is ready",
+      {{"url", platform.url()}, {"data_dir", data_dir.string()}, {"auth", settings.text("auth")}});
   if (!settings.is_on("auth"))
-    log_warn("authentication is off: everyone who reaches this port is admin", {{"url", platform.url()}});
+    log_warn("authentication is off: everyone who reaches this port is admin",
+             {{"url", platform.url()}});
   // The token itself is shown on a terminal only, never in a log file.
   if (isatty(STDOUT_FILENO) == 0 || !settings.is_on("auth")) return;
   const auto token = read_file(data_dir / "admin-token", 4096);
-  if (token) std::printf("\nconsole: %s\nsign in with the admin token: %s\n", platform.url().c_str(), token->c_str());
+  if (token)
+    std::printf("\nconsole: %s\nsign in with the admin token: %s\n", platform.url().c_str(),
+                token->c_str());
   std::fflush(stdout);
 }
 

@@ -9,7 +9,8 @@ namespace takt::app {
 /// Runs until SIGTERM or SIGINT, which drain; the exit code.
 int run_server(const Settings& settings);
 
-/// The data folder: the setting, else $TAKT_HOME, else $XDG_DATA_HOME/takt, else ~/.local/share/takt.
+/// The data folder: the setting, else $TAKT_HOME, else $XDG_DATA_HOME/takt, else
+/// ~/.local/share/takt.
 std::string data_dir_of(const std::string& setting);
 
 }  // namespace takt::app

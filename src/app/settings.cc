@@ -12,24 +12,38 @@ namespace takt::app {
 namespace {
 
 constexpr std::array kTable = {
-    Setting{"data_dir", SettingType::kText, "", "DIR", "where everything is kept; default $TAKT_HOME, else ~/.local/share/takt"},
-    Setting{"listen", SettingType::kText, "127.0.0.1:8700", "HOST:PORT", "address of the API and the console"},
-    Setting{"gateway_listen", SettingType::kText, "127.0.0.1:8000", "HOST:PORT", "address of the services' HTTP gateway"},
-    Setting{"gateway_grpc_listen", SettingType::kText, "127.0.0.1:8001", "HOST:PORT", "address of the services' gRPC gateway"},
-    Setting{"auth", SettingType::kSwitch, "on", "on|off", "off: everyone is admin; on loopback only"},
-    Setting{"insecure_http", SettingType::kSwitch, "off", "on|off", "allow another address than loopback without TLS"},
-    Setting{"tls_certificate", SettingType::kText, "", "FILE", "PEM certificate chain; with tls_key, serves https"},
+    Setting{"data_dir", SettingType::kText, "", "DIR",
+            "where everything is kept; default $TAKT_HOME, else ~/.local/share/takt"},
+    Setting{"listen", SettingType::kText, "127.0.0.1:8700", "HOST:PORT",
+            "address of the API and the console"},
+    Setting{"gateway_listen", SettingType::kText, "127.0.0.1:8000", "HOST:PORT",
+            "address of the services' HTTP gateway"},
+    Setting{"gateway_grpc_listen", SettingType::kText, "127.0.0.1:8001", "HOST:PORT",
+            "address of the services' gRPC gateway"},
+    Setting{"auth", SettingType::kSwitch, "on", "on|off",
+            "off: everyone is admin; on loopback only"},
+    Setting{"insecure_http", SettingType::kSwitch, "off", "on|off",
+            "allow another address than loopback without TLS"},
+    Setting{"tls_certificate", SettingType::kText, "", "FILE",
+            "PEM certificate chain; with tls_key, serves https"},
     Setting{"tls_key", SettingType::kText, "", "FILE", "PEM private key"},
-    Setting{"allowed_hosts", SettingType::kText, "", "NAME,…", "Host headers to accept besides loopback names"},
-    Setting{"database", SettingType::kText, "", "URL", "postgresql://…; default: SQLite in the data folder"},
+    Setting{"allowed_hosts", SettingType::kText, "", "NAME,…",
+            "Host headers to accept besides loopback names"},
+    Setting{"database", SettingType::kText, "", "URL",
+            "postgresql://…; default: SQLite in the data folder"},
     Setting{"workers", SettingType::kInteger, "8", "N", "threads for requests that may block"},
-    Setting{"cpu", SettingType::kCpu, "0", "CPU", "CPU for jobs, such as 1500m; 0: what the machine has"},
-    Setting{"memory", SettingType::kBytes, "0", "BYTES", "memory for jobs, such as 8GiB; 0: what the machine has"},
+    Setting{"cpu", SettingType::kCpu, "0", "CPU",
+            "CPU for jobs, such as 1500m; 0: what the machine has"},
+    Setting{"memory", SettingType::kBytes, "0", "BYTES",
+            "memory for jobs, such as 8GiB; 0: what the machine has"},
     Setting{"gpus", SettingType::kInteger, "-1", "N", "GPUs for jobs; -1: those found"},
-    Setting{"job_uid", SettingType::kInteger, "64000", "UID", "first of 1000 user ids that jobs run as when the server is root"},
-    Setting{"drain", SettingType::kDuration, "20s", "TIME", "how long requests in flight may take at SIGTERM"},
+    Setting{"job_uid", SettingType::kInteger, "64000", "UID",
+            "first of 1000 user ids that jobs run as when the server is root"},
+    Setting{"drain", SettingType::kDuration, "20s", "TIME",
+            "how long requests in flight may take at SIGTERM"},
     Setting{"log_level", SettingType::kText, "info", "LEVEL", "debug, info, warn or error"},
-    Setting{"log_format", SettingType::kText, "auto", "FORMAT", "text, json, or auto: text on a terminal"},
+    Setting{"log_format", SettingType::kText, "auto", "FORMAT",
+            "text, json, or auto: text on a terminal"},
 };
 
 std::string kebab(std::string_view name) {
@@ -66,10 +80,14 @@ std::unexpected<Error> unknown_setting(const std::string& what, const std::strin
 
 Result<std::int64_t> parse_typed(SettingType type, const std::string& value) {
   switch (type) {
-    case SettingType::kText: return 0;
-    case SettingType::kCpu: return parse_cpu(value);
-    case SettingType::kBytes: return parse_bytes(value);
-    case SettingType::kDuration: return parse_duration_ms(value);
+    case SettingType::kText:
+      return 0;
+    case SettingType::kCpu:
+      return parse_cpu(value);
+    case SettingType::kBytes:
+      return parse_bytes(value);
+    case SettingType::kDuration:
+      return parse_duration_ms(value);
     case SettingType::kSwitch:
       if (value == "on" || value == "true") return 1;
       if (value == "off" || value == "false") return 0;
@@ -111,10 +129,12 @@ Result<std::map<std::string, std::string>> read_flags(const std::vector<std::str
 }
 
 Result<Value> read_config(const std::string& path) {
-  TAKT_ASSIGN(const std::string text, read_file(path, 1 << 20).transform_error(while_("reading the configuration")));
+  TAKT_ASSIGN(const std::string text,
+              read_file(path, 1 << 20).transform_error(while_("reading the configuration")));
   TAKT_ASSIGN(Value config, parse_yaml(text).transform_error(while_(path)));
   if (config.is_null()) return Value(Object{});
-  if (!config.is_object()) return fail(Code::kInvalid, path + ": the configuration must be an object");
+  if (!config.is_object())
+    return fail(Code::kInvalid, path + ": the configuration must be an object");
   return config;
 }
 
@@ -125,7 +145,8 @@ std::span<const Setting> settings_table() { return kTable; }
 Status Settings::set(const Setting& setting, const std::string& value, const std::string& where) {
   const auto typed = parse_typed(setting.type, value);
   if (!typed)
-    return fail(Code::kInvalid, where + ": " + typed.error().message, typed.error().hint, std::string(setting.name));
+    return fail(Code::kInvalid, where + ": " + typed.error().message, typed.error().hint,
+                std::string(setting.name));
   texts_[std::string(setting.name)] = value;
   integers_[std::string(setting.name)] = *typed;
   return {};
@@ -147,15 +168,19 @@ Result<Settings> Settings::load(const std::vector<std::string>& arguments,
   for (const auto& [key, value] : config.as_object()) {
     const bool is_plain = value.is_string() || value.is_number() || value.is_bool();
     if (find_setting(key) == nullptr)
-      return unknown_setting("key in " + config_path, key, known_names([](std::string_view n) { return std::string(n); }));
-    if (!is_plain) return fail(Code::kInvalid, config_path + ": " + key + " must be a plain value", "", key);
+      return unknown_setting("key in " + config_path, key,
+                             known_names([](std::string_view n) { return std::string(n); }));
+    if (!is_plain)
+      return fail(Code::kInvalid, config_path + ": " + key + " must be a plain value", "", key);
   }
   Settings settings;
   for (const Setting& setting : kTable) {
     const std::string name(setting.name);
     TAKT_RETURN_IF_ERROR(settings.set(setting, std::string(setting.fallback), name));
     if (const Value& value = config[name]; !value.is_null())
-      TAKT_RETURN_IF_ERROR(settings.set(setting, value.is_string() ? value.as_string() : dump_json(value), config_path + ": " + name));
+      TAKT_RETURN_IF_ERROR(settings.set(setting,
+                                        value.is_string() ? value.as_string() : dump_json(value),
+                                        config_path + ": " + name));
     if (const auto found = environment.find(variable(name)); found != environment.end())
       TAKT_RETURN_IF_ERROR(settings.set(setting, found->second, variable(name)));
     if (const auto flag = flags.find(name); flag != flags.end())
@@ -179,9 +204,11 @@ std::int64_t Settings::integer(std::string_view name) const {
 bool Settings::is_on(std::string_view name) const { return integer(name) != 0; }
 
 std::string settings_help() {
-  std::string text = "usage: takt server [FLAGS]\n\nEach flag is also an environment variable (--data-dir: TAKT_DATA_DIR) and a key of the\n"
-                     "configuration file (data_dir). Flags beat the environment, the environment the file.\n\n"
-                     "  --config FILE                     YAML file with settings\n";
+  std::string text =
+      "usage: takt server [FLAGS]\n\nEach flag is also an environment variable (--data-dir: "
+      "TAKT_DATA_DIR) and a key of the\n"
+      "configuration file (data_dir). Flags beat the environment, the environment the file.\n\n"
+      "  --config FILE                     YAML file with settings\n";
   for (const Setting& setting : kTable) {
     std::string line = "  --" + kebab(setting.name) + " " + std::string(setting.placeholder);
     line.resize(std::max<std::size_t>(line.size() + 1, 36), ' ');

@@ -14,7 +14,8 @@ TEST(Settings, flags_beat_the_environment_which_beats_the_file_which_beats_the_d
   const testing::TempDir dir;
   const std::string file = (dir.path() / "takt.yaml").string();
   std::ofstream(file) << "workers: 2\nlog_level: warn\ndrain: 5s\n";
-  const auto settings = Settings::load({"--config", file, "--log-level=debug"}, {{"TAKT_DRAIN", "7s"}, {"TAKT_LOG_LEVEL", "error"}});
+  const auto settings = Settings::load({"--config", file, "--log-level=debug"},
+                                       {{"TAKT_DRAIN", "7s"}, {"TAKT_LOG_LEVEL", "error"}});
   ASSERT_TRUE(settings) << settings.error().text();
   EXPECT_EQ(settings->text("log_level"), "debug");
   EXPECT_EQ(settings->integer("drain"), 7000);
@@ -23,10 +24,13 @@ TEST(Settings, flags_beat_the_environment_which_beats_the_file_which_beats_the_d
 }
 
 TEST(Settings, wrong_names_and_values_are_named) {
-  EXPECT_EQ(Settings::load({"--listn", "x"}, {}).error().text(), "unknown flag '--listn'; did you mean 'listen'?");
-  EXPECT_EQ(Settings::load({"--workers", "many"}, {}).error().message, "--workers: 'many' is no whole number");
+  EXPECT_EQ(Settings::load({"--listn", "x"}, {}).error().text(),
+            "unknown flag '--listn'; did you mean 'listen'?");
+  EXPECT_EQ(Settings::load({"--workers", "many"}, {}).error().message,
+            "--workers: 'many' is no whole number");
   EXPECT_EQ(Settings::load({"--workers"}, {}).error().message, "--workers needs a value");
-  EXPECT_EQ(Settings::load({}, {{"TAKT_AUTH", "perhaps"}}).error().message, "TAKT_AUTH: 'perhaps' is neither on nor off");
+  EXPECT_EQ(Settings::load({}, {{"TAKT_AUTH", "perhaps"}}).error().message,
+            "TAKT_AUTH: 'perhaps' is neither on nor off");
   EXPECT_FALSE(Settings::load({"stray"}, {}));
 }
 

@@ -31,9 +31,11 @@ Result<Response> metrics(const SystemParts& parts) {
   TAKT_ASSIGN(const std::int64_t stored, parts.blobs.stored_bytes());
   const net::Server::Stats http = parts.http_stats();
   std::string text;
-  const auto put = [&](std::string_view name, std::string_view type, std::string_view help, std::int64_t value) {
-    text += "# HELP " + std::string(name) + " " + std::string(help) + "\n# TYPE " + std::string(name) + " " +
-            std::string(type) + "\n" + std::string(name) + " " + std::to_string(value) + "\n";
+  const auto put = [&](std::string_view name, std::string_view type, std::string_view help,
+                       std::int64_t value) {
+    text += "# HELP " + std::string(name) + " " + std::string(help) + "\n# TYPE " +
+            std::string(name) + " " + std::string(type) + "\n" + std::string(name) + " " +
+            std::to_string(value) + "\n";
   };
   put("takt_http_requests_total", "counter", "Requests answered by the server.", http.requests);
   put("takt_http_connections", "gauge", "Open connections.", http.connections);
@@ -44,13 +46,15 @@ Result<Response> metrics(const SystemParts& parts) {
 }
 
 Result<Response> ready(const SystemParts& parts) {
-  if (!parts.is_ready) return fail(Code::kUnavailable, "the server is starting or stopping", "ask again");
+  if (!parts.is_ready)
+    return fail(Code::kUnavailable, "the server is starting or stopping", "ask again");
   TAKT_RETURN_IF_ERROR(last_sequence(parts.db));
   return Response::json(Object{{"ready", true}});
 }
 
 Result<Response> create_backup(const SystemParts& parts, Request& request) {
-  TAKT_ASSIGN(const auto by, parts.policy.check<access::Right::kAdminister>(request.caller, "backup"));
+  TAKT_ASSIGN(const auto by,
+              parts.policy.check<access::Right::kAdminister>(request.caller, "backup"));
   TAKT_ASSIGN(const Backup backup, make_backup(parts.db, parts.data_dir));
   return Response::json(Object{{"path", backup.path.string()},
                                {"size_bytes", backup.bytes},
@@ -73,21 +77,30 @@ Response api_description() {
 void register_system_routes(net::Router& router, SystemParts given) {
   const auto parts = std::make_shared<SystemParts>(std::move(given));
   const net::RouteOptions anonymous{.access = net::Access::kAnonymous};
-  router.add(Method::kGet, "/healthz", [](Request&) -> Result<Response> {
-    return Response::json(Object{{"live", true}});
-  }, anonymous);
+  router.add(
+      Method::kGet, "/healthz",
+      [](Request&) -> Result<Response> { return Response::json(Object{{"live", true}}); },
+      anonymous);
   router.add(Method::kGet, "/readyz", [parts](Request&) { return ready(*parts); }, anonymous);
-  router.add(Method::kGet, "/health", [](Request&) -> Result<Response> { return Response::text("OK"); }, anonymous);
-  router.add(Method::kGet, "/version", [](Request&) -> Result<Response> {
-    return Response::text(std::string(track::kMlflowLevel));
-  }, anonymous);
-  router.add(Method::kGet, "/api/v1/version", [](Request&) -> Result<Response> {
-    return Response::json(Object{{"version", kVersion}, {"mlflow_level", track::kMlflowLevel}});
-  }, anonymous);
-  router.add(Method::kGet, "/openapi.json", [](Request&) -> Result<Response> { return api_description(); }, anonymous);
+  router.add(
+      Method::kGet, "/health", [](Request&) -> Result<Response> { return Response::text("OK"); },
+      anonymous);
+  router.add(
+      Method::kGet, "/version",
+      [](Request&) -> Result<Response> { return Response::text(std::string(track::kMlflowLevel)); },
+      anonymous);
+  router.add(
+      Method::kGet, "/api/v1/version",
+      [](Request&) -> Result<Response> {
+        return Response::json(Object{{"version", kVersion}, {"mlflow_level", track::kMlflowLevel}});
+      },
+      anonymous);
+  router.add(
+      Method::kGet, "/openapi.json", [](Request&) -> Result<Response> { return api_description(); },
+      anonymous);
   router.add(Method::kGet, "/metrics", [parts](Request&) { return metrics(*parts); });
-  router.add(Method::kPost, "/api/v1/backups", [parts](Request& r) { return create_backup(*parts, r); },
-             {.deadline_ms = 3600'000});
+  router.add(Method::kPost, "/api/v1/backups",
+             [parts](Request& r) { return create_backup(*parts, r); }, {.deadline_ms = 3600'000});
 }
 
 }  // namespace takt::app

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // takt login | whoami | user | token | project
+#include <CLI/CLI.hpp>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -21,7 +21,9 @@ Status write_mlflow_credentials(const std::string& user, const std::string& toke
   const auto folder = std::filesystem::path(home) / ".mlflow";
   TAKT_RETURN_IF_ERROR(make_dirs(folder, 0700));
   return write_file_durably(folder / "credentials",
-                            "[mlflow]\nmlflow_tracking_username = " + user + "\nmlflow_tracking_password = " + token + "\n", 0600);
+                            "[mlflow]\nmlflow_tracking_username = " + user +
+                                "\nmlflow_tracking_password = " + token + "\n",
+                            0600);
 }
 
 Status login(Session& session, std::string token) {
@@ -33,15 +35,19 @@ Status login(Session& session, std::string token) {
   TAKT_ASSIGN(const Value who, client.get("/api/v1/whoami"));
   TAKT_RETURN_IF_ERROR(make_dirs(login_file().parent_path(), 0700));
   TAKT_RETURN_IF_ERROR(write_file_durably(
-      login_file(), dump_json_pretty(Object{{"url", session.url()}, {"token", token}}) + "\n", 0600));
+      login_file(), dump_json_pretty(Object{{"url", session.url()}, {"token", token}}) + "\n",
+      0600));
   TAKT_RETURN_IF_ERROR(write_mlflow_credentials(cell(who, "user"), token));
-  if (session.json()) print_json(who);
-  else print_line("signed in to " + session.url() + " as " + cell(who, "user") + " (" + cell(who, "role") + "), project " +
-                  cell(who, "project"));
+  if (session.json())
+    print_json(who);
+  else
+    print_line("signed in to " + session.url() + " as " + cell(who, "user") + " (" +
+               cell(who, "role") + "), project " + cell(who, "project"));
   return {};
 }
 
-Status print_items(Session& session, const std::string& path, const std::vector<std::string>& keys) {
+Status print_items(Session& session, const std::string& path,
+                   const std::vector<std::string>& keys) {
   TAKT_ASSIGN(const Value answer, session.get(path));
   if (session.json()) {
     print_json(answer);
@@ -55,7 +61,8 @@ Status print_items(Session& session, const std::string& path, const std::vector<
   Table table(head);
   for (const Value& item : answer["items"].as_array()) {
     std::vector<std::string> row;
-    for (const std::string& key : keys) row.push_back(key.ends_with("_at") ? short_time(cell(item, key)) : cell(item, key));
+    for (const std::string& key : keys)
+      row.push_back(key.ends_with("_at") ? short_time(cell(item, key)) : cell(item, key));
     table.add(std::move(row));
   }
   table.print();
@@ -71,11 +78,14 @@ Status create_token(Session& session, const Options& options) {
   if (!options.user.empty()) body["user"] = options.user;
   if (!options.expires.empty()) body["expires_in"] = options.expires;
   TAKT_ASSIGN(const Value token, session.post("/api/v1/tokens", body));
-  if (session.json()) print_json(token);
+  if (session.json())
+    print_json(token);
   else {
     print_line(cell(token, "token"));
     std::cerr << "shown this once; it belongs to " << cell(token, "user") << " and "
-              << (token.has("expires_at") ? "expires " + cell(token, "expires_at") : "does not expire") << "\n";
+              << (token.has("expires_at") ? "expires " + cell(token, "expires_at")
+                                          : "does not expire")
+              << "\n";
   }
   return {};
 }
@@ -87,13 +97,18 @@ void add_user_commands(CLI::App& app, Chosen& chosen, const std::shared_ptr<Opti
   add->add_option("name", o->name, "name")->required();
   add->add_option("--role", o->role, "viewer, developer, operator or admin");
   declare(add, chosen, [o](Session& s) -> Status {
-    TAKT_ASSIGN(const Value added, s.post("/api/v1/users", Object{{"name", o->name}, {"role", o->role}}));
-    if (s.json()) print_json(added);
-    else print_line("added user " + o->name + " (" + o->role + "); give them a token with `takt token create --user " + o->name + "`");
+    TAKT_ASSIGN(const Value added,
+                s.post("/api/v1/users", Object{{"name", o->name}, {"role", o->role}}));
+    if (s.json())
+      print_json(added);
+    else
+      print_line("added user " + o->name + " (" + o->role +
+                 "); give them a token with `takt token create --user " + o->name + "`");
     return {};
   });
-  declare(user->add_subcommand("ls", "list users"), chosen,
-          [](Session& s) { return print_items(s, "/api/v1/users", {"name", "role", "created_at"}); });
+  declare(user->add_subcommand("ls", "list users"), chosen, [](Session& s) {
+    return print_items(s, "/api/v1/users", {"name", "role", "created_at"});
+  });
 }
 
 void add_token_commands(CLI::App& app, Chosen& chosen, const std::shared_ptr<Options>& o) {
@@ -105,14 +120,17 @@ void add_token_commands(CLI::App& app, Chosen& chosen, const std::shared_ptr<Opt
   create->add_option("--expires", o->expires, "such as 12h; default: never");
   declare(create, chosen, [o](Session& s) { return create_token(s, *o); });
   declare(token->add_subcommand("ls", "list tokens"), chosen, [](Session& s) {
-    return print_items(s, "/api/v1/tokens", {"id", "user", "project", "note", "created_at", "expires_at"});
+    return print_items(s, "/api/v1/tokens",
+                       {"id", "user", "project", "note", "created_at", "expires_at"});
   });
   auto* revoke = token->add_subcommand("revoke", "make a token useless");
   revoke->add_option("id", o->name, "as `takt token ls` shows it")->required();
   declare(revoke, chosen, [o](Session& s) -> Status {
     TAKT_RETURN_IF_ERROR(s.del("/api/v1/tokens/" + segment(o->name)));
-    if (s.json()) print_json(Object{{"revoked", o->name}});
-    else print_line("revoked " + o->name);
+    if (s.json())
+      print_json(Object{{"revoked", o->name}});
+    else
+      print_line("revoked " + o->name);
     return {};
   });
 }
@@ -121,15 +139,20 @@ void add_token_commands(CLI::App& app, Chosen& chosen, const std::shared_ptr<Opt
 
 void add_access_commands(CLI::App& app, Chosen& chosen) {
   const auto o = std::make_shared<Options>();
-  auto* login_command = app.add_subcommand("login", "keep a token for this server (MLflow clients find it too)");
+  auto* login_command =
+      app.add_subcommand("login", "keep a token for this server (MLflow clients find it too)");
   login_command->add_option("--token", o->token, "default: asked for, or read from standard input");
   declare(login_command, chosen, [o](Session& s) { return login(s, o->token); });
-  declare(app.add_subcommand("whoami", "who the server takes you for"), chosen, [](Session& s) -> Status {
-    TAKT_ASSIGN(const Value who, s.get("/api/v1/whoami"));
-    if (s.json()) print_json(who);
-    else print_line(cell(who, "user") + " (" + cell(who, "role") + ") in project " + cell(who, "project") + " on " + s.url());
-    return {};
-  });
+  declare(app.add_subcommand("whoami", "who the server takes you for"), chosen,
+          [](Session& s) -> Status {
+            TAKT_ASSIGN(const Value who, s.get("/api/v1/whoami"));
+            if (s.json())
+              print_json(who);
+            else
+              print_line(cell(who, "user") + " (" + cell(who, "role") + ") in project " +
+                         cell(who, "project") + " on " + s.url());
+            return {};
+          });
   add_user_commands(app, chosen, o);
   add_token_commands(app, chosen, o);
   auto* project = app.add_subcommand("project", "projects");
@@ -138,8 +161,10 @@ void add_access_commands(CLI::App& app, Chosen& chosen) {
   create->add_option("name", o->name, "name")->required();
   declare(create, chosen, [o](Session& s) -> Status {
     TAKT_ASSIGN(const Value made, s.post("/api/v1/projects", Object{{"name", o->name}}));
-    if (s.json()) print_json(made);
-    else print_line("made project " + o->name);
+    if (s.json())
+      print_json(made);
+    else
+      print_line("made project " + o->name);
     return {};
   });
   declare(project->add_subcommand("ls", "list projects"), chosen,

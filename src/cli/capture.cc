@@ -21,13 +21,15 @@ constexpr const char* kLockScript =
     "import importlib.metadata as m, platform, sys\n"
     "print('python==' + platform.python_version())\n"
     "print('platform==' + sys.platform + '-' + platform.machine())\n"
-    "seen = {d.metadata['Name'].lower(): d.version for d in m.distributions() if d.metadata['Name']}\n"
+    "seen = {d.metadata['Name'].lower(): d.version for d in m.distributions() if "
+    "d.metadata['Name']}\n"
     "print('\\n'.join(n + '==' + v for n, v in sorted(seen.items())))\n";
 
 std::string find_in_path(const std::string& word) {
   if (word.find('/') != std::string::npos) return fs::absolute(word).lexically_normal().string();
   std::string folders;
-  if (const char* venv = std::getenv("VIRTUAL_ENV"); venv != nullptr && *venv != '\0') folders = std::string(venv) + "/bin:";
+  if (const char* venv = std::getenv("VIRTUAL_ENV"); venv != nullptr && *venv != '\0')
+    folders = std::string(venv) + "/bin:";
   if (const char* path = std::getenv("PATH"); path != nullptr) folders += path;
   std::size_t start = 0;
   while (start <= folders.size()) {
@@ -69,13 +71,17 @@ Result<Digest> capture_code(Session& session, const fs::path& folder) {
 Result<CapturedEnvironment> capture_environment(Session& session, const std::string& word) {
   CapturedEnvironment environment;
   environment.python = find_in_path(word);
-  const auto hint = "activate its virtual environment, or name it: environment: {python: /path/to/python}";
-  if (environment.python.empty()) return fail(Code::kNotFound, "no interpreter '" + word + "' in PATH", hint);
+  const auto hint =
+      "activate its virtual environment, or name it: environment: {python: /path/to/python}";
+  if (environment.python.empty())
+    return fail(Code::kNotFound, "no interpreter '" + word + "' in PATH", hint);
   ProcessSpec spec;
   spec.command = {environment.python, "-c", kLockScript};
   TAKT_ASSIGN(const Completed done, run(spec, kInterpreterTimeoutMs));
   if (done.exit_code != 0)
-    return fail(Code::kInvalid, environment.python + " cannot list its packages: " + done.errors.substr(0, 300), hint);
+    return fail(Code::kInvalid,
+                environment.python + " cannot list its packages: " + done.errors.substr(0, 300),
+                hint);
   TAKT_ASSIGN(environment.lock, upload_bytes(session, done.output));
   return environment;
 }
@@ -117,7 +123,8 @@ Result<std::optional<Digest>> complete_pipeline(Session& session, Value& definit
     if (!known.contains(python)) {
       TAKT_ASSIGN(known[python], capture_environment(session, python));
     }
-    node["job"]["environment"] = Object{{"python", known[python].python}, {"lock", known[python].lock.value}};
+    node["job"]["environment"] =
+        Object{{"python", known[python].python}, {"lock", known[python].lock.value}};
     lock = known[python].lock;
   }
   return lock;

@@ -2,6 +2,7 @@
 #include "takt/cli/cli.h"
 
 #include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -25,18 +26,41 @@ constexpr const char* kFooter =
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
   return names;
 }
 
-/// "takt dat ls" -> the nearest command, before CLI11's own wording.
-Status check_command(const CLI::App& app, const std::vector<std::string>& words) {
-  if (words.empty() || words[0].starts_with("-")) return {};
-  const auto names = command_names(app);
-  if (std::ranges::find(names, words[0]) != names.end()) return {};
-  const std::string near = nearest_name(words[0], names);
-  return fail(Code::kInvalid, "there is no command '" + words[0] + "'",
-              near.empty() ? "see `takt --help`" : "did you mean 'takt " + near + "'?");
+/// "takt dat ls", "takt data sl" -> the nearest command, before CLI11's own wording.
+Status check_command(const CLI::App& root, const std::vector<std::string>& words) {
+  const CLI::App* app = &root;
+  std::string path = "takt";
+  for (const std::string& word : words) {
+    const auto names = command_names(*app);
+    if (names.empty() || word.starts_with("-")) return {};
+    if (std::ranges::find(names, word) == names.end()) {
+      const std::string near = nearest_name(word, names);
+      const std::string called = (path + " " + word).substr(5);
+      return fail(Code::kInvalid, "there is no command '" + called + "'",
+                  near.empty() ? "see `" + path + " --help`" : "did you mean '" + path + " " + near + "'?");
+    }
+    app = app->get_subcommand(word);
+    path += " " + word;
+  }
+  return {};
+}
+
+/// "data add" of {"--json", "data", "add", "x"}: the command that the words name, for its --help.
+std::string command_path(const CLI::App& root, const std::vector<std::string>& words) {
+  const CLI::App* app = &root;
+  std::string path = "takt";
+  for (const std::string& word : words) {
+    const auto names = command_names(*app);
+    if (std::ranges::find(names, word) == names.end()) continue;
+    app = app->get_subcommand(word);
+    path += " " + word;
+  }
+  return path;
 }
 
 int finish(const Status& status) {
@@ -46,14 +70,17 @@ int finish(const Status& status) {
   return code_names(status.error().code).exit_code;
 }
 
-int parse_and_run(CLI::App& app, Chosen& chosen, CommonFlags& flags, const std::vector<std::string>& words) {
+int parse_and_run(CLI::App& app, Chosen& chosen, CommonFlags& flags,
+                  const std::vector<std::string>& words) {
   if (const Status known = check_command(app, words); !known) return finish(known);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
-    const bool is_wrong = error.get_exit_code() != 0;
-    app.exit(error);
-    return is_wrong ? 2 : 0;
+    if (error.get_exit_code() == 0) {  // --help, --version
+      app.exit(error);
+      return 0;
+    }
+    return finish(fail(Code::kInvalid, error.what(), "see `" + command_path(app, words) + " --help`"));
   }
   if (!chosen.command) {
     print_line(app.help());
@@ -79,6 +106,10 @@ bool is_work_failed(const Error& error) { return error.message == kWorkFailed; }
 Result<std::vector<Value>> read_documents(const std::string& path) {
   TAKT_ASSIGN(const std::string text, read_file(path, 1 << 20));
   return parse_yaml_documents(text).transform_error(while_(path));
+}
+
+bool is_document_name(const std::string& word) {
+  return word.ends_with(".yaml") || word.ends_with(".yml") || word.ends_with(".json");
 }
 
 std::string folder_of(const std::string& path) {
@@ -110,8 +141,10 @@ int run(const std::vector<std::string>& words) {
     return {};
   });
   auto shell = std::make_shared<std::string>("bash");
-  auto* completion = app.add_subcommand("completion", "print a completion script for bash, zsh or fish");
-  completion->add_option("shell", *shell, "bash, zsh or fish")->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  auto* completion =
+      app.add_subcommand("completion", "print a completion script for bash, zsh or fish");
+  completion->add_option("shell", *shell, "bash, zsh or fish")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   declare(completion, chosen, [&app, shell](Session&) -> Status {
     print_line(completion_script(app, *shell));
     return {};

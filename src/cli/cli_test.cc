@@ -36,7 +36,8 @@ Output run_captured(const std::vector<std::string>& words) {
 TEST(Cli, a_mistyped_command_names_the_nearest) {
   const Output output = run_captured({"pipline", "ls"});
   EXPECT_EQ(output.code, 2);
-  EXPECT_EQ(output.err, "error: there is no command 'pipline'\n  hint: did you mean 'takt pipeline'?\n");
+  EXPECT_EQ(output.err,
+            "error: there is no command 'pipline'\n  hint: did you mean 'takt pipeline'?\n");
 }
 
 TEST(Cli, no_command_prints_the_help_and_fails) {
@@ -52,7 +53,8 @@ TEST(Cli, a_server_that_does_not_answer_is_named_with_exit_code_69) {
 }
 
 TEST(Cli, every_command_has_help) {
-  for (const char* command : {"data", "submit", "jobs", "models", "deploy", "services", "canary", "pipeline", "why", "token"})
+  for (const char* command : {"data", "submit", "jobs", "models", "deploy", "services", "canary",
+                              "pipeline", "why", "token"})
     EXPECT_EQ(run_captured({command, "--help"}).code, 0) << command;
 }
 
@@ -60,7 +62,8 @@ TEST(Cli, completion_scripts_name_subcommands_and_flags) {
   const Output bash = run_captured({"completion", "bash"});
   EXPECT_EQ(bash.code, 0);
   EXPECT_NE(bash.out.find("data/add) words=\"--help --note\""), std::string::npos) << bash.out;
-  EXPECT_NE(run_captured({"completion", "fish"}).out.find("__fish_seen_subcommand_from data"), std::string::npos);
+  EXPECT_NE(run_captured({"completion", "fish"}).out.find("__fish_seen_subcommand_from data"),
+            std::string::npos);
 }
 
 TEST(Session, references_become_paths) {

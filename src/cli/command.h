@@ -42,10 +42,13 @@ bool is_work_failed(const Error& error);
 Result<std::vector<Value>> read_documents(const std::string& path);
 /// The folder of a file.
 std::string folder_of(const std::string& path);
+/// A file of documents rather than the name of a stored thing or a command.
+bool is_document_name(const std::string& word);
 
 // `apply -f` dispatches on `kind`.
 Status submit_document(Session& session, Value document, const std::string& folder);
 Status apply_service(Session& session, const Value& document);
-Result<Value> apply_pipeline(Session& session, Value definition, const std::string& folder, std::optional<bool> arm);
+Result<Value> apply_pipeline(Session& session, Value definition, const std::string& folder,
+                             std::optional<bool> arm);
 
 }  // namespace takt::cli

@@ -24,24 +24,28 @@ std::string bash_script(const CLI::App& app) {
   for (const CLI::App* sub : subcommands_of(app)) {
     cases += "    " + sub->get_name() + ") words=\"" + words_of(*sub) + "\" ;;\n";
     for (const CLI::App* inner : subcommands_of(*sub))
-      cases += "    " + sub->get_name() + "/" + inner->get_name() + ") words=\"" + words_of(*inner) + "\" ;;\n";
+      cases += "    " + sub->get_name() + "/" + inner->get_name() + ") words=\"" +
+               words_of(*inner) + "\" ;;\n";
   }
-  return "_takt() {\n  local at=\"\" words=\"" + words_of(app) + " server gateway infer restore\" word\n" +
+  return "_takt() {\n  local at=\"\" words=\"" + words_of(app) +
+         " server gateway infer restore\" word\n" +
          "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
          "    case \"$word\" in -*) ;; *) at=\"${at:+$at/}$word\" ;; esac\n  done\n" +
          "  case \"$at\" in\n" + cases + "    \"\") ;;\n    *) words=\"\" ;;\n  esac\n" +
          "  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n" +
-         "  [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- \"${COMP_WORDS[COMP_CWORD]}\"))\n}\n" +
+         "  [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "
+         "\"${COMP_WORDS[COMP_CWORD]}\"))\n}\n" +
          "complete -F _takt takt";
 }
 
 std::string fish_script(const CLI::App& app) {
   std::string script;
   for (const CLI::App* sub : subcommands_of(app)) {
-    script += "complete -c takt -n __fish_use_subcommand -a " + sub->get_name() + " -d '" + sub->get_description() + "'\n";
+    script += "complete -c takt -n __fish_use_subcommand -a " + sub->get_name() + " -d '" +
+              sub->get_description() + "'\n";
     for (const CLI::App* inner : subcommands_of(*sub))
-      script += "complete -c takt -n '__fish_seen_subcommand_from " + sub->get_name() + "' -a " + inner->get_name() +
-                " -d '" + inner->get_description() + "'\n";
+      script += "complete -c takt -n '__fish_seen_subcommand_from " + sub->get_name() + "' -a " +
+                inner->get_name() + " -d '" + inner->get_description() + "'\n";
   }
   return script;
 }

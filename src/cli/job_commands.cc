@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // takt submit | jobs ls, show, cancel | logs
 #include <CLI/CLI.hpp>
+
 #include <filesystem>
 #include <memory>
 
@@ -32,19 +33,22 @@ Status print_job_line(Session& session, const Value& job) {
 }
 
 /// Prints what the log has from `offset` on; the offset after it.
-Result<std::int64_t> print_log(Session& session, std::int64_t number, int attempt, std::int64_t offset) {
+Result<std::int64_t> print_log(Session& session, std::int64_t number, int attempt,
+                               std::int64_t offset) {
   while (true) {
     std::int64_t got = 0;
-    TAKT_ASSIGN(const int status, session.client().download(
-                                      session.with_project(job_path(number) + "/log?attempt=" + std::to_string(attempt) +
-                                                           "&from=" + std::to_string(offset)),
-                                      [&](std::string_view bytes) {
-                                        std::fwrite(bytes.data(), 1, bytes.size(), stdout);
-                                        got += static_cast<std::int64_t>(bytes.size());
-                                        return true;
-                                      }));
+    TAKT_ASSIGN(const int status,
+                session.client().download(session.with_project(job_path(number) + "/log?attempt=" +
+                                                               std::to_string(attempt) +
+                                                               "&from=" + std::to_string(offset)),
+                                          [&](std::string_view bytes) {
+                                            std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+                                            got += static_cast<std::int64_t>(bytes.size());
+                                            return true;
+                                          }));
     if (status == 404) return offset;  // the attempt has no log yet
-    if (status >= 400) return fail(Code::kInternal, "reading the log answered " + std::to_string(status));
+    if (status >= 400)
+      return fail(Code::kInternal, "reading the log answered " + std::to_string(status));
     std::fflush(stdout);
     offset += got;
     if (got == 0) return offset;
@@ -57,7 +61,8 @@ Result<Value> follow(Session& session, std::int64_t number, bool with_log) {
   int attempt = 0;
   while (true) {
     TAKT_ASSIGN(const Value job, session.get(job_path(number)));
-    const int now = static_cast<int>(job["attempts"].is_array() ? job["attempts"].as_array().size() : 0);
+    const int now =
+        static_cast<int>(job["attempts"].is_array() ? job["attempts"].as_array().size() : 0);
     for (; with_log && attempt < now; ++attempt) {
       if (attempt > 0) {
         TAKT_RETURN_IF_ERROR(print_log(session, number, attempt, offset));
@@ -75,10 +80,15 @@ Result<Value> follow(Session& session, std::int64_t number, bool with_log) {
 
 Status wait_for(Session& session, const Value& job) {
   TAKT_ASSIGN(const Value ended, follow(session, job.int_or("number", 0), !session.json()));
-  if (session.json()) print_json(ended);
-  else if (cell(ended, "state") != "succeeded")
-    print_error(Error{Code::kInternal, "job " + cell(ended, "number") + " " + cell(ended, "state") + ": " + cell(ended, "reason"),
-                      "see `takt why job/" + cell(ended, "number") + "`", ""});
+  if (session.json())
+    print_json(ended);
+    else if (cell(ended, "state") == "succeeded")
+    return print_job_line(session, ended);
+  else
+    print_error(Error{
+        Code::kInternal,
+        "job " + cell(ended, "number") + " " + cell(ended, "state") + ": " + cell(ended, "reason"),
+        "see `takt why job/" + cell(ended, "number") + "`", ""});
   if (cell(ended, "state") != "succeeded") return fail(work_failed());
   return {};
 }
@@ -91,7 +101,8 @@ struct SubmitOptions {
   bool wait = false;
 };
 
-Result<std::pair<std::string, std::string>> key_and_value(const std::string& text, const char* flag) {
+Result<std::pair<std::string, std::string>> key_and_value(const std::string& text,
+                                                          const char* flag) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
     return fail(Code::kInvalid, std::string(flag) + " '" + text + "' is not NAME=VALUE");
@@ -138,12 +149,14 @@ Result<Value> send_document(Session& session, Value document, const std::string&
 }
 
 Status submit(Session& session, const SubmitOptions& options) {
-  const bool is_file = options.words.size() == 1 && (options.words[0].ends_with(".yaml") || options.words[0].ends_with(".yml"));
+  const bool is_file = options.words.size() == 1 && is_document_name(options.words[0]);
   Value document;
   std::string folder = ".";
   if (is_file) {
     TAKT_ASSIGN(const auto documents, read_documents(options.words[0]));
-    if (documents.size() != 1) return fail(Code::kInvalid, options.words[0] + " holds " + std::to_string(documents.size()) + " documents, one job is wanted");
+    if (documents.size() != 1)
+      return fail(Code::kInvalid, options.words[0] + " holds " + std::to_string(documents.size()) +
+                                      " documents, one job is wanted");
     document = documents[0];
     folder = folder_of(options.words[0]);
   } else {
@@ -165,10 +178,13 @@ Status jobs_ls(Session& session, const std::string& state, const std::string& te
   }
   Table table({"JOB", "STATE", "NAME", "BY", "SUBMITTED", "REASON"});
   for (const Value& job : answer["items"].as_array())
-    table.add({cell(job, "number"), cell(job, "state"), cell(job, "name"), cell(job, "submitted_by"),
-               short_time(cell(job, "submitted_at")), cell(job, "reason")});
-  if (table.empty()) print_line("no jobs; submit one with `takt submit -- COMMAND`");
-  else table.print();
+    table.add({cell(job, "number"), cell(job, "state"), cell(job, "name"),
+               cell(job, "submitted_by"), short_time(cell(job, "submitted_at")),
+               cell(job, "reason")});
+  if (table.empty())
+    print_line("no jobs; submit one with `takt submit -- COMMAND`");
+  else
+    table.print();
   return {};
 }
 
@@ -179,8 +195,10 @@ Status jobs_show(Session& session, std::int64_t number) {
     return {};
   }
   print_line("job " + cell(job, "number") + "  " + cell(job, "name") + "  " + cell(job, "state"));
-  if (job.has("reason") && !cell(job, "reason").empty()) print_line("  reason     " + cell(job, "reason"));
-  print_line("  submitted  " + short_time(cell(job, "submitted_at")) + " by " + cell(job, "submitted_by"));
+  if (job.has("reason") && !cell(job, "reason").empty())
+    print_line("  reason     " + cell(job, "reason"));
+  print_line("  submitted  " + short_time(cell(job, "submitted_at")) + " by " +
+             cell(job, "submitted_by"));
   if (job.has("run")) print_line("  run        " + cell(job, "run"));
   if (job["attempts"].is_array())
     for (const Value& attempt : job["attempts"].as_array())
@@ -190,7 +208,8 @@ Status jobs_show(Session& session, std::int64_t number) {
   for (const char* side : {"inputs", "outputs"})
     if (job[side].is_object())
       for (const auto& [name, value] : job[side].as_object())
-        print_line("  " + std::string(side).substr(0, std::string(side).size() - 1) + " " + name + "  " + cell(value, "ref"));
+        print_line("  " + std::string(side).substr(0, std::string(side).size() - 1) + " " + name +
+                   "  " + cell(value, "ref"));
   return {};
 }
 
@@ -213,12 +232,14 @@ Status submit_document(Session& session, Value document, const std::string& fold
 
 void add_job_commands(CLI::App& app, Chosen& chosen) {
   const auto o = std::make_shared<SubmitOptions>();
-  auto* submit_command = app.add_subcommand("submit", "submit a job: takt submit job.yaml, or takt submit -- COMMAND");
+  auto* submit_command =
+      app.add_subcommand("submit", "submit a job: takt submit job.yaml, or takt submit -- COMMAND");
   submit_command->add_option("words", o->words, "a Job file, or after -- the command")->required();
   submit_command->add_option("--name", o->name, "name of the job");
   submit_command->add_option("--input", o->inputs, "NAME=DATASET@N")->allow_extra_args(false);
   submit_command->add_option("-p,--param", o->params, "NAME=VALUE")->allow_extra_args(false);
-  submit_command->add_option("--output", o->outputs, "NAME=KIND (model, artifact, json, dataset)")->allow_extra_args(false);
+  submit_command->add_option("--output", o->outputs, "NAME=KIND (model, artifact, json, dataset)")
+      ->allow_extra_args(false);
   submit_command->add_option("--cpu", o->cpu, "such as 500m");
   submit_command->add_option("--memory", o->memory, "such as 1GiB");
   submit_command->add_option("--timeout", o->timeout, "such as 10m");
@@ -229,7 +250,12 @@ void add_job_commands(CLI::App& app, Chosen& chosen) {
   submit_command->add_flag("--wait", o->wait, "print the log and wait for the end");
   declare(submit_command, chosen, [o](Session& s) { return submit(s, *o); });
 
-  struct Options { std::string state, text; std::int64_t number = 0; bool follow = false; int attempt = 0; };
+  struct Options {
+    std::string state, text;
+    std::int64_t number = 0;
+    bool follow = false;
+    int attempt = 0;
+  };
   const auto j = std::make_shared<Options>();
   auto* jobs = app.add_subcommand("jobs", "submitted work");
   jobs->add_option("--state", j->state, "waiting, running, … or open");
@@ -251,7 +277,8 @@ void add_job_commands(CLI::App& app, Chosen& chosen) {
   logs_command->add_option("job", j->number, "number")->required();
   logs_command->add_flag("-f,--follow", j->follow, "until the job ends");
   logs_command->add_option("--attempt", j->attempt, "default: the last");
-  declare(logs_command, chosen, [j](Session& s) { return logs(s, j->number, j->follow, j->attempt); });
+  declare(logs_command, chosen,
+          [j](Session& s) { return logs(s, j->number, j->follow, j->attempt); });
 }
 
 }  // namespace takt::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // takt models ls, show, register, alias | runs ls, show
 #include <CLI/CLI.hpp>
+
 #include <charconv>
 #include <memory>
 
@@ -17,39 +18,46 @@ std::string model_path(const std::string& name) { return "/api/v1/models/" + seg
 std::string joined_aliases(const Value& version) {
   std::string text;
   if (version["aliases"].is_array())
-    for (const Value& alias : version["aliases"].as_array()) text += (text.empty() ? "" : ", ") + alias.as_string();
+    for (const Value& alias : version["aliases"].as_array())
+      text += (text.empty() ? "" : ", ") + alias.as_string();
   return text;
 }
 
 std::string metrics_text(const Value& metrics) {
   std::string text;
   if (metrics.is_object())
-    for (const auto& [name, value] : metrics.as_object()) text += (text.empty() ? "" : ", ") + name + " " + dump_json(value);
+    for (const auto& [name, value] : metrics.as_object())
+      text += (text.empty() ? "" : ", ") + name + " " + dump_json(value);
   return text;
 }
 
 Status models_ls(Session& session, const std::string& name) {
-  TAKT_ASSIGN(const Value answer, session.get(name.empty() ? "/api/v1/models" : model_path(name) + "/versions"));
+  TAKT_ASSIGN(const Value answer,
+              session.get(name.empty() ? "/api/v1/models" : model_path(name) + "/versions"));
   if (session.json()) {
     print_json(answer);
     return {};
   }
-  Table table(name.empty() ? std::vector<std::string>{"MODEL", "LATEST", "ALIASES", "UPDATED"}
-                           : std::vector<std::string>{"VERSION", "ALIASES", "METRICS", "BY", "CREATED"});
+  Table table(name.empty()
+                  ? std::vector<std::string>{"MODEL", "LATEST", "ALIASES", "UPDATED"}
+                  : std::vector<std::string>{"VERSION", "ALIASES", "METRICS", "BY", "CREATED"});
   for (const Value& item : answer["items"].as_array()) {
     if (!name.empty()) {
-      table.add({cell(item, "ref").substr(6), joined_aliases(item), metrics_text(item["metrics"]), cell(item, "created_by"),
-                 short_time(cell(item, "created_at"))});
+      table.add({cell(item, "ref").substr(6), joined_aliases(item), metrics_text(item["metrics"]),
+                 cell(item, "created_by"), short_time(cell(item, "created_at"))});
       continue;
     }
     std::string aliases;
     if (item["aliases"].is_object())
       for (const auto& [alias, number] : item["aliases"].as_object())
         aliases += (aliases.empty() ? "" : ", ") + alias + " → " + dump_json(number);
-    table.add({cell(item, "name"), cell(item, "latest"), aliases, short_time(cell(item, "updated_at"))});
+    table.add(
+        {cell(item, "name"), cell(item, "latest"), aliases, short_time(cell(item, "updated_at"))});
   }
-  if (table.empty()) print_line("no models; register one with `takt models register NAME --run RUN`");
-  else table.print();
+  if (table.empty())
+    print_line("no models; register one with `takt models register NAME --run RUN`");
+  else
+    table.print();
   return {};
 }
 
@@ -60,37 +68,48 @@ Status models_show(Session& session, const std::string& reference) {
     print_json(version);
     return {};
   }
-  print_line(cell(version, "ref").substr(6) + "  registered by " + cell(version, "created_by") + " " +
-             short_time(cell(version, "created_at")));
+  print_line(cell(version, "ref").substr(6) + "  registered by " + cell(version, "created_by") +
+             " " + short_time(cell(version, "created_at")));
   if (!joined_aliases(version).empty()) print_line("  aliases  " + joined_aliases(version));
   if (version.has("tree")) print_line("  tree     " + cell(version, "tree"));
   if (version.has("run")) print_line("  run      " + cell(version, "run"));
-  print_line("  files    " + cell(version, "files") + ", " + format_bytes(version.int_or("size_bytes", 0)));
-  if (!metrics_text(version["metrics"]).empty()) print_line("  metrics  " + metrics_text(version["metrics"]));
+  print_line("  files    " + cell(version, "files") + ", " +
+             format_bytes(version.int_or("size_bytes", 0)));
+  if (!metrics_text(version["metrics"]).empty())
+    print_line("  metrics  " + metrics_text(version["metrics"]));
   return {};
 }
 
-Status models_register(Session& session, const std::string& name, const std::string& run, const std::string& path) {
-  TAKT_ASSIGN(const Value version, session.post(model_path(name) + "/versions", Object{{"run", run}, {"path", path}}));
-  if (session.json()) print_json(version);
-  else print_line("registered " + cell(version, "ref").substr(6));
+Status models_register(Session& session, const std::string& name, const std::string& run,
+                       const std::string& path) {
+  TAKT_ASSIGN(const Value version,
+              session.post(model_path(name) + "/versions", Object{{"run", run}, {"path", path}}));
+  if (session.json())
+    print_json(version);
+  else
+    print_line("registered " + cell(version, "ref").substr(6));
   return {};
 }
 
-Status models_alias(Session& session, const std::string& reference, const std::string& alias, bool is_removed) {
+Status models_alias(Session& session, const std::string& reference, const std::string& alias,
+                    bool is_removed) {
   TAKT_ASSIGN(const VersionSelector selector, parse_version_selector(reference));
   const std::string path = model_path(selector.name) + "/aliases/" + segment(alias);
   if (is_removed) {
     TAKT_RETURN_IF_ERROR(session.del(path));
-    if (session.json()) print_json(Object{{"removed", alias}});
-    else print_line("removed alias " + alias + " of " + selector.name);
+    if (session.json())
+      print_json(Object{{"removed", alias}});
+    else
+      print_line("removed alias " + alias + " of " + selector.name);
     return {};
   }
   if (selector.number == 0)
     return fail(Code::kInvalid, "'" + reference + "' names no version", "write NAME@N");
   TAKT_ASSIGN(const Value after, session.put(path, Object{{"version", selector.number}}));
-  if (session.json()) print_json(after);
-  else print_line(selector.name + "@" + alias + " is now " + reference);
+  if (session.json())
+    print_json(after);
+  else
+    print_line(selector.name + "@" + alias + " is now " + reference);
   return {};
 }
 
@@ -113,10 +132,12 @@ Status runs_ls(Session& session, const std::string& filter, const std::string& e
   }
   Table table({"RUN", "NAME", "STATUS", "STARTED", "METRICS"});
   for (const Value& run : answer["items"].as_array())
-    table.add({cell(run, "id"), cell(run, "name"), cell(run, "status"), short_time(cell(run, "started_at")),
-               metrics_text(latest_values(run["metrics"]))});
-  if (table.empty()) print_line("no runs");
-  else table.print();
+    table.add({cell(run, "id"), cell(run, "name"), cell(run, "status"),
+               short_time(cell(run, "started_at")), metrics_text(latest_values(run["metrics"]))});
+  if (table.empty())
+    print_line("no runs");
+  else
+    table.print();
   return {};
 }
 
@@ -127,8 +148,10 @@ Status runs_show(Session& session, const std::string& id) {
     return {};
   }
   print_line("run " + cell(run, "id") + "  " + cell(run, "name") + "  " + cell(run, "status"));
-  const std::pair<const char*, Value> groups[] = {
-      {"param", run["params"]}, {"metric", latest_values(run["metrics"])}, {"tag", run["tags"]}, {"link", run["links"]}};
+  const std::pair<const char*, Value> groups[] = {{"param", run["params"]},
+                                                  {"metric", latest_values(run["metrics"])},
+                                                  {"tag", run["tags"]},
+                                                  {"link", run["links"]}};
   for (const auto& [group, values] : groups)
     if (values.is_object())
       for (const auto& [name, value] : values.as_object())
@@ -141,7 +164,10 @@ Status runs_show(Session& session, const std::string& id) {
 }  // namespace
 
 void add_model_commands(CLI::App& app, Chosen& chosen) {
-  struct Options { std::string name, run, path = "model", alias, filter, experiment; bool remove = false; };
+  struct Options {
+    std::string name, run, path = "model", alias, filter, experiment;
+    bool remove = false;
+  };
   const auto o = std::make_shared<Options>();
   auto* models = app.add_subcommand("models", "registered models");
   models->require_subcommand(1);

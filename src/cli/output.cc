@@ -17,7 +17,8 @@ constexpr int kBarWidth = 30;
 
 /// Columns that a UTF-8 text takes, near enough: its code points.
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
 bool is_number(std::string_view text) {
@@ -70,13 +71,15 @@ void Progress::add(std::int64_t bytes) {
   if (percent == shown_) return;
   shown_ = percent;
   const auto full = static_cast<std::size_t>(percent * kBarWidth / 100);
-  std::fprintf(stderr, "\r%s [%s%s] %3d%% of %s\033[K", what_.c_str(), std::string(full, '#').c_str(),
-               std::string(kBarWidth - full, '.').c_str(), static_cast<int>(percent), format_bytes(total_).c_str());
+  std::fprintf(stderr, "\r%s [%s%s] %3d%% of %s\033[K", what_.c_str(),
+               std::string(full, '#').c_str(), std::string(kBarWidth - full, '.').c_str(),
+               static_cast<int>(percent), format_bytes(total_).c_str());
 }
 
 void print_error(const Error& error) {
   const std::string field = error.field.empty() ? "" : error.field + ": ";
-  const std::string message = error.message.starts_with(error.field) ? error.message : field + error.message;
+  const std::string message =
+      error.message.starts_with(error.field) ? error.message : field + error.message;
   std::fprintf(stderr, "error: %s\n", message.c_str());
   if (!error.hint.empty()) std::fprintf(stderr, "  hint: %s\n", error.hint.c_str());
 }

@@ -14,7 +14,8 @@ namespace takt::cli {
 void print_line(std::string_view text);
 void print_json(const Value& value);
 
-/// Columns as wide as their cells, two spaces apart; a column whose cells are all numbers is right-aligned.
+/// Columns as wide as their cells, two spaces apart; a column whose cells are all numbers is
+/// right-aligned.
 class Table {
  public:
   explicit Table(std::vector<std::string> head) : head_(std::move(head)) {}

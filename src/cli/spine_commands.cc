@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // takt why | line | events | apply | backup | doctor
 #include <CLI/CLI.hpp>
+
 #include <memory>
 
 #include "takt/base/clock.h"
@@ -18,12 +19,14 @@ void print_lineage(const Value& lineage) {
   print_line("lineage");
   Table table({"FROM", "RELATION", "TO", "WHEN"});
   for (const Value& edge : edges)
-    table.add({cell(edge, "from"), cell(edge, "relation"), cell(edge, "to"), short_time(cell(edge, "time_at"))});
+    table.add({cell(edge, "from"), cell(edge, "relation"), cell(edge, "to"),
+               short_time(cell(edge, "time_at"))});
   table.print();
 }
 
 Status why(Session& session, const std::string& thing, int depth) {
-  TAKT_ASSIGN(const Value answer, session.get("/api/v1/why?ref=" + segment(thing) + "&depth=" + std::to_string(depth)));
+  TAKT_ASSIGN(const Value answer,
+              session.get("/api/v1/why?ref=" + segment(thing) + "&depth=" + std::to_string(depth)));
   if (session.json()) {
     print_json(answer);
     return {};
@@ -49,7 +52,8 @@ Status line(Session& session, const std::string& since) {
   }
   Table table({"STATION", "TOTAL", "MOVING", "", ""});
   for (const Value& card : view["cards"].as_array()) {
-    std::vector<std::string> row{cell(card, "station"), cell(card, "total"), cell(card, "moving"), "", ""};
+    std::vector<std::string> row{cell(card, "station"), cell(card, "total"), cell(card, "moving"),
+                                 "", ""};
     const Array& lines = card["lines"].as_array();
     for (std::size_t i = 0; i < lines.size() && i < 2; ++i) row[3 + i] = lines[i].as_string();
     table.add(std::move(row));
@@ -66,13 +70,16 @@ Status line(Session& session, const std::string& since) {
 }
 
 void print_event(const Value& event) {
-  print_line(cell(event, "sequence") + "  " + short_time(cell(event, "time_at")) + "  " + cell(event, "actor") + "  " +
-             cell(event, "verb") + "  " + cell(event, "subject") +
-             (event["details"].is_object() && !event["details"].as_object().empty() ? "  " + cell(event, "details") : ""));
+  print_line(cell(event, "sequence") + "  " + short_time(cell(event, "time_at")) + "  " +
+             cell(event, "actor") + "  " + cell(event, "verb") + "  " + cell(event, "subject") +
+             (event["details"].is_object() && !event["details"].as_object().empty()
+                  ? "  " + cell(event, "details")
+                  : ""));
 }
 
 Status events(Session& session, const std::string& subject, int limit, bool is_following) {
-  TAKT_ASSIGN(Value answer, session.get("/api/v1/events?limit=" + std::to_string(limit) + "&subject=" + segment(subject)));
+  TAKT_ASSIGN(Value answer, session.get("/api/v1/events?limit=" + std::to_string(limit) +
+                                        "&subject=" + segment(subject)));
   if (session.json() && !is_following) {
     print_json(answer);
     return {};
@@ -97,16 +104,19 @@ Status doctor(Session& session) {
   TAKT_ASSIGN(const Value who, session.get("/api/v1/whoami"));
   TAKT_ASSIGN(const Value capacity, session.get("/api/v1/capacity"));
   if (session.json()) {
-    print_json(Object{{"server", session.url()}, {"version", version}, {"caller", who}, {"jobs", capacity}});
+    print_json(Object{
+        {"server", session.url()}, {"version", version}, {"caller", who}, {"jobs", capacity}});
     return {};
   }
   print_line("server     " + session.url() + ", takt " + cell(version, "version"));
-  print_line("you        " + cell(who, "user") + " (" + cell(who, "role") + ") in project " + cell(who, "project"));
+  print_line("you        " + cell(who, "user") + " (" + cell(who, "role") + ") in project " +
+             cell(who, "project"));
   print_line("isolation  jobs are kept from the server's files by: " + cell(capacity, "isolation"));
   print_line("memory     caps are enforced by: " + cell(capacity, "memory_cap"));
   print_line("stopping   a job's process tree is ended by: " + cell(capacity, "tree_kill"));
   if (capacity["warnings"].is_array())
-    for (const Value& warning : capacity["warnings"].as_array()) print_line("warning: " + warning.as_string());
+    for (const Value& warning : capacity["warnings"].as_array())
+      print_line("warning: " + warning.as_string());
   return {};
 }
 
@@ -121,14 +131,21 @@ Status apply_file(Session& session, const std::string& file) {
       TAKT_RETURN_IF_ERROR(apply_service(session, document));
     } else if (kind == "Pipeline") {
       const bool has_trigger = document["spec"].has("on");
-      TAKT_ASSIGN(const Value pipeline, apply_pipeline(session, document, folder_of(file), has_trigger));
-      if (session.json()) print_json(pipeline);
-      else print_line("stored pipeline " + cell(pipeline, "name") +
-                      (pipeline.bool_or("armed", false) ? ", runs for each new version of " + cell(pipeline, "on_dataset") : ""));
+      TAKT_ASSIGN(const Value pipeline,
+                  apply_pipeline(session, document, folder_of(file), has_trigger));
+      if (session.json())
+        print_json(pipeline);
+      else
+        print_line("stored pipeline " + cell(pipeline, "name") +
+                   (pipeline.bool_or("armed", false)
+                        ? ", runs for each new version of " + cell(pipeline, "on_dataset")
+                        : ""));
     } else {
       const std::string near = nearest_name(kind, kinds);
-      return fail(Code::kInvalid, "unknown kind '" + kind + "'",
-                  near.empty() ? "known kinds: Job, Service, Pipeline" : "did you mean '" + near + "'?", "kind");
+      return fail(
+          Code::kInvalid, "unknown kind '" + kind + "'",
+          near.empty() ? "known kinds: Job, Service, Pipeline" : "did you mean '" + near + "'?",
+          "kind");
     }
   }
   return {};
@@ -144,7 +161,9 @@ void add_spine_commands(CLI::App& app, Chosen& chosen) {
   };
   const auto o = std::make_shared<Options>();
   auto* why_command = app.add_subcommand("why", "the reason of a thing, and what it was made of");
-  why_command->add_option("thing", o->thing, "KIND/NAME such as job/41, model/digits@2; or a bare name")->required();
+  why_command
+      ->add_option("thing", o->thing, "KIND/NAME such as job/41, model/digits@2; or a bare name")
+      ->required();
   why_command->add_option("--depth", o->depth, "of the lineage");
   declare(why_command, chosen, [o](Session& s) { return why(s, o->thing, o->depth); });
   auto* line_command = app.add_subcommand("line", "the whole line: what moves, what stopped");
@@ -154,18 +173,24 @@ void add_spine_commands(CLI::App& app, Chosen& chosen) {
   events_command->add_option("--subject", o->subject, "only things that begin so, such as job/");
   events_command->add_option("--limit", o->limit, "how many");
   events_command->add_flag("-f,--follow", o->follow, "go on as they come");
-  declare(events_command, chosen, [o](Session& s) { return events(s, o->subject, o->limit, o->follow); });
-  auto* apply = app.add_subcommand("apply", "store what a YAML file describes (Job, Service, Pipeline)");
+  declare(events_command, chosen,
+          [o](Session& s) { return events(s, o->subject, o->limit, o->follow); });
+  auto* apply =
+      app.add_subcommand("apply", "store what a YAML file describes (Job, Service, Pipeline)");
   apply->add_option("-f,--file", o->file, "file")->required();
   declare(apply, chosen, [o](Session& s) { return apply_file(s, o->file); });
   declare(app.add_subcommand("doctor", "what this installation can and cannot do"), chosen,
           [](Session& s) { return doctor(s); });
-  declare(app.add_subcommand("backup", "copy the live data folder to DATA/backups"), chosen, [](Session& s) -> Status {
-    TAKT_ASSIGN(const Value backup, s.post("/api/v1/backups", Object{}));
-    if (s.json()) print_json(backup);
-    else print_line(cell(backup, "path") + "  " + format_bytes(backup.int_or("size_bytes", 0)));
-    return {};
-  });
+  declare(
+      app.add_subcommand("backup", "copy the live data folder to DATA/backups"), chosen,
+      [](Session& s) -> Status {
+        TAKT_ASSIGN(const Value backup, s.post("/api/v1/backups", Object{}));
+        if (s.json())
+          print_json(backup);
+        else
+          print_line(cell(backup, "path") + "  " + format_bytes(backup.int_or("size_bytes", 0)));
+        return {};
+      });
 }
 
 }  // namespace takt::cli

@@ -40,7 +40,8 @@ class Uploader {
       batch_.large.emplace_back(entry.digest, file);
     }
     progress_.add(entry.size);
-    const bool is_full = batch_.bytes >= kBatchBytes || batch_.small.size() + batch_.large.size() >= kBatchFiles;
+    const bool is_full =
+        batch_.bytes >= kBatchBytes || batch_.small.size() + batch_.large.size() >= kBatchFiles;
     if (is_full) TAKT_RETURN_IF_ERROR(flush());
     return entry;
   }
@@ -69,16 +70,18 @@ class Uploader {
   Result<std::set<std::string>> ask_missing(const std::set<std::string>& digests) {
     Array asked;
     for (const std::string& digest : digests) asked.push_back(digest);
-    TAKT_ASSIGN(const Value answer, session_.post("/api/v1/blobs/missing", Object{{"digests", std::move(asked)}}));
+    TAKT_ASSIGN(const Value answer,
+                session_.post("/api/v1/blobs/missing", Object{{"digests", std::move(asked)}}));
     std::set<std::string> missing;
     for (const Value& digest : answer["missing"].as_array()) missing.insert(digest.as_string());
     return missing;
   }
 
   Status send_pack(std::string pack) {
-    TAKT_ASSIGN(const auto response,
-                session_.client().send(net::Method::kPost, session_.with_project("/api/v1/blobs/packs"), std::move(pack),
-                                       "application/octet-stream"));
+    TAKT_ASSIGN(
+        const auto response,
+        session_.client().send(net::Method::kPost, session_.with_project("/api/v1/blobs/packs"),
+                               std::move(pack), "application/octet-stream"));
     if (response.status >= 400) return fail(net::error_from_response(response));
     return {};
   }
@@ -87,12 +90,14 @@ class Uploader {
     const Fd fd(::open(file.source.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd) return fail(errno_error("opening " + file.source.string(), errno));
     TAKT_ASSIGN(const auto response,
-                session_.client().upload(net::Method::kPut, session_.with_project("/api/v1/blobs/" + digest.value), file.size,
-                                         [&](std::span<char> out) -> Result<std::size_t> {
-                                           const auto got = ::read(fd.get(), out.data(), out.size());
-                                           if (got < 0) return fail(errno_error("reading " + file.source.string(), errno));
-                                           return static_cast<std::size_t>(got);
-                                         }));
+                session_.client().upload(
+                    net::Method::kPut, session_.with_project("/api/v1/blobs/" + digest.value),
+                    file.size, [&](std::span<char> out) -> Result<std::size_t> {
+                      const auto got = ::read(fd.get(), out.data(), out.size());
+                      if (got < 0)
+                        return fail(errno_error("reading " + file.source.string(), errno));
+                      return static_cast<std::size_t>(got);
+                    }));
     if (response.status >= 400) return fail(net::error_from_response(response));
     sent_ += file.size;
     return {};
@@ -109,7 +114,8 @@ class Uploader {
 Result<Digest> upload_bytes(Session& session, const std::string& bytes) {
   const Digest digest = sha256(bytes);
   TAKT_ASSIGN(const auto response,
-              session.client().send(net::Method::kPut, session.with_project("/api/v1/blobs/" + digest.value), bytes,
+              session.client().send(net::Method::kPut,
+                                    session.with_project("/api/v1/blobs/" + digest.value), bytes,
                                     "application/octet-stream"));
   if (response.status >= 400) return fail(net::error_from_response(response));
   return digest;
@@ -139,7 +145,8 @@ Result<std::vector<content::SourceFile>> collect(const std::vector<std::string>&
   for (const std::string& path : paths) {
     TAKT_ASSIGN(auto found, content::walk(path, {}));
     const bool is_folder = std::filesystem::is_directory(path);
-    if (is_folder && found.empty()) return fail(Code::kInvalid, "the folder '" + path + "' holds no files");
+    if (is_folder && found.empty())
+      return fail(Code::kInvalid, "the folder '" + path + "' holds no files");
     if (is_folder && paths.size() > 1) {
       const std::string prefix = std::filesystem::weakly_canonical(path).filename().string() + "/";
       for (auto& file : found) file.path = prefix + file.path;

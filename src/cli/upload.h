@@ -17,7 +17,8 @@ struct Uploaded {
   std::int64_t sent_bytes = 0;  // what the server did not have yet
 };
 
-/// Uploads the files and their manifest; what an interrupted upload sent counts when it is repeated.
+/// Uploads the files and their manifest; what an interrupted upload sent counts when it is
+/// repeated.
 Result<Uploaded> upload_files(Session& session, const std::vector<content::SourceFile>& files,
                               const std::string& what);
 /// One object in memory.

@@ -22,11 +22,13 @@ namespace {
 /// All rows of a table, cells joined by '|', missing ones as '-'; or the error.
 std::string scan(TableFormat format, std::string_view text, std::size_t piece = 3) {
   std::string out;
-  const auto table = TableScan::make(format, [&](const std::vector<std::string>&, const Cells& cells) -> Status {
-    for (std::size_t i = 0; i < cells.size(); ++i) out += (i ? "|" : "") + cells[i].value_or("-");
-    out += ";";
-    return {};
-  });
+  const auto table =
+      TableScan::make(format, [&](const std::vector<std::string>&, const Cells& cells) -> Status {
+        for (std::size_t i = 0; i < cells.size(); ++i)
+          out += (i ? "|" : "") + cells[i].value_or("-");
+        out += ";";
+        return {};
+      });
   for (std::size_t at = 0; at < text.size(); at += piece)
     if (const Status fed = table->feed(text.substr(at, piece)); !fed) return fed.error().message;
   if (const Status ended = table->finish(); !ended) return ended.error().message;
@@ -34,8 +36,12 @@ std::string scan(TableFormat format, std::string_view text, std::size_t piece = 
 }
 
 TEST(Csv, quotes_missing_cells_and_line_ends_are_read) {
-  EXPECT_EQ(scan(TableFormat::kCsv, "a,b\r\n1,\"x, \"\"y\"\"\"\r\n,2\n\n3,4"), "1|x, \"y\";-|2;3|4;");
-  EXPECT_EQ(scan(TableFormat::kCsv, "\xef\xbb\xbf" "a\n\"line\nbreak\"\n"), "line\nbreak;");
+  EXPECT_EQ(scan(TableFormat::kCsv, "a,b\r\n1,\"x, \"\"y\"\"\"\r\n,2\n\n3,4"),
+            "1|x, \"y\";-|2;3|4;");
+  EXPECT_EQ(scan(TableFormat::kCsv,
+                 "\xef\xbb\xbf"
+                 "a\n\"line\nbreak\"\n"),
+            "line\nbreak;");
   EXPECT_EQ(scan(TableFormat::kCsv, ""), "");
 }
 
@@ -83,11 +89,12 @@ std::string validate(std::string_view rules_yaml, std::string_view csv) {
   const auto rules = parse_rules(*parse_yaml(rules_yaml));
   if (!rules) return rules.error().text() + " @" + rules.error().field;
   std::int64_t rows = 0;
-  const auto table = TableScan::make(TableFormat::kCsv, [&](const std::vector<std::string>& names, const Cells& cells) -> Status {
-    ++rows;
-    for (const Rule& rule : *rules) rule.check->row("t.csv", rows, names, cells);
-    return {};
-  });
+  const auto table = TableScan::make(
+      TableFormat::kCsv, [&](const std::vector<std::string>& names, const Cells& cells) -> Status {
+        ++rows;
+        for (const Rule& rule : *rules) rule.check->row("t.csv", rows, names, cells);
+        return {};
+      });
   EXPECT_TRUE(table->feed(csv));
   EXPECT_TRUE(table->finish());
   return failed_messages(make_report(*rules, "dataset/d@1", rows, true, ""));
@@ -95,22 +102,30 @@ std::string validate(std::string_view rules_yaml, std::string_view csv) {
 
 TEST(Validation, each_rule_kind_passes_and_fails_with_numbers) {
   constexpr std::string_view kCsv = "x,label\n1,0\n2,0\n3,0\n,1\n";
-  EXPECT_EQ(validate("rules: [{rows: {min: 4, max: 4}}, {column: x, between: [1, 3]}, "
-                     "{column: x, missing: {max: 1}}, {class_balance: {column: label, min_share: 0.25}}]", kCsv), "");
+  EXPECT_EQ(
+      validate("rules: [{rows: {min: 4, max: 4}}, {column: x, between: [1, 3]}, "
+               "{column: x, missing: {max: 1}}, {class_balance: {column: label, min_share: 0.25}}]",
+               kCsv),
+      "");
   EXPECT_EQ(validate("rules: [{rows: {min: 5}}]", kCsv), "4 rows, wanted at least 5");
   EXPECT_EQ(validate("rules: [{column: x, between: [1, 2]}]", kCsv),
             "column x: 1 of 3 values lie outside 1..2, e.g. 3 in t.csv row 3");
-  EXPECT_EQ(validate("rules: [{column: x, missing: {max: 0}}]", kCsv), "column x: 1 missing values, at most 0 allowed");
+  EXPECT_EQ(validate("rules: [{column: x, missing: {max: 0}}]", kCsv),
+            "column x: 1 missing values, at most 0 allowed");
   EXPECT_EQ(validate("rules: [{class_balance: {column: label, min_share: 0.3}}]", kCsv),
             "column label: class 1 holds a share of 0.25, at least 0.3 wanted");
-  EXPECT_EQ(validate("rules: [{column: pixel_*, between: [0, 1]}]", kCsv), "column pixel_* is missing in t.csv");
+  EXPECT_EQ(validate("rules: [{column: pixel_*, between: [0, 1]}]", kCsv),
+            "column pixel_* is missing in t.csv");
 }
 
 TEST(Validation, wrong_rules_are_refused_by_field) {
   EXPECT_NE(validate("rules: []", "a\n1\n").find("validate has no rules"), std::string::npos);
-  EXPECT_NE(validate("rules: [{colum: x, between: [0, 1]}]", "a\n1\n").find("with.rules[0]"), std::string::npos);
-  EXPECT_NE(validate("rules: [{column: x}]", "a\n1\n").find("between or missing"), std::string::npos);
-  EXPECT_NE(validate("rules: [{rows: {}}]", "a\n1\n").find("neither min nor max"), std::string::npos);
+  EXPECT_NE(validate("rules: [{colum: x, between: [0, 1]}]", "a\n1\n").find("with.rules[0]"),
+            std::string::npos);
+  EXPECT_NE(validate("rules: [{column: x}]", "a\n1\n").find("between or missing"),
+            std::string::npos);
+  EXPECT_NE(validate("rules: [{rows: {}}]", "a\n1\n").find("neither min nor max"),
+            std::string::npos);
 }
 
 TEST(RowDiff, rows_are_compared_as_a_multiset) {
@@ -122,7 +137,9 @@ TEST(RowDiff, rows_are_compared_as_a_multiset) {
 }
 
 struct OpenPolicy : access::Policy {
-  std::optional<access::Role> role_of(const UserId&, const ProjectId&) const override { return access::Role::kAdmin; }
+  std::optional<access::Role> role_of(const UserId&, const ProjectId&) const override {
+    return access::Role::kAdmin;
+  }
   Status decide(const net::Caller&, access::Right, std::string_view) override { return {}; }
 };
 
@@ -140,7 +157,9 @@ class DatasetTest : public ::testing::Test {
     std::ofstream(folder / name) << text;
     return *blobs_->add_folder(project_, folder);
   }
-  DatasetVersion add(const std::string& text) { return datasets_->add_version(can_write_, "d", tree(text), {}, "")->version; }
+  DatasetVersion add(const std::string& text) {
+    return datasets_->add_version(can_write_, "d", tree(text), {}, "")->version;
+  }
 
   testing::TempDir dir_;
   int folders_ = 0;
@@ -192,7 +211,8 @@ TEST_F(DatasetTest, a_used_version_is_not_removed_unless_forced_and_its_number_s
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("run/r"), std::string::npos);
   ASSERT_TRUE(datasets_->remove(can_write_, "d", 1, true));
-  EXPECT_NE(datasets_->get(can_read_, "d", 1).error().message.find("was removed"), std::string::npos);
+  EXPECT_NE(datasets_->get(can_read_, "d", 1).error().message.find("was removed"),
+            std::string::npos);
   EXPECT_EQ(add("a\n1\n").id.number, 2);
 }
 

@@ -23,7 +23,8 @@ store::Event version_event(std::string_view verb, const ProjectId& project, cons
   return event;
 }
 
-Result<std::string> names_of(store::Reader& reader, const ProjectId& project, std::string_view wanted) {
+Result<std::string> names_of(store::Reader& reader, const ProjectId& project,
+                             std::string_view wanted) {
   TAKT_ASSIGN(const auto datasets, load_datasets(reader, project));
   std::vector<std::string> names;
   for (const Dataset& dataset : datasets) names.push_back(dataset.name);
@@ -41,8 +42,8 @@ std::string numbers_of(const std::vector<DatasetVersion>& versions) {
 }
 
 /// The version, or the latest for number 0, with errors that name what exists.
-Result<DatasetVersion> find_version(store::Reader& reader, const ProjectId& project, std::string_view name,
-                                    std::int64_t number) {
+Result<DatasetVersion> find_version(store::Reader& reader, const ProjectId& project,
+                                    std::string_view name, std::int64_t number) {
   TAKT_ASSIGN(const auto versions, load_versions(reader, project, name));
   if (number == 0 && !versions.empty()) return versions.front();
   for (const DatasetVersion& version : versions)
@@ -53,7 +54,8 @@ Result<DatasetVersion> find_version(store::Reader& reader, const ProjectId& proj
     return fail(Code::kNotFound, "no dataset '" + std::string(name) + "'", std::move(hint));
   }
   if (number == 0)
-    return fail(Code::kNotFound, "every version of dataset '" + std::string(name) + "' was removed");
+    return fail(Code::kNotFound,
+                "every version of dataset '" + std::string(name) + "' was removed");
   DatasetVersionId id;
   id.name = std::string(name);
   id.number = number;
@@ -65,10 +67,11 @@ Result<DatasetVersion> find_version(store::Reader& reader, const ProjectId& proj
 
 }  // namespace
 
-DatasetService::DatasetService(store::Database& db, store::BlobStore& blobs) : db_(db), blobs_(blobs) {}
+DatasetService::DatasetService(store::Database& db, store::BlobStore& blobs)
+    : db_(db), blobs_(blobs) {}
 
-Result<DatasetVersion> DatasetService::describe_tree(const ProjectId& project, std::string_view name,
-                                                     const Digest& tree) {
+Result<DatasetVersion> DatasetService::describe_tree(const ProjectId& project,
+                                                     std::string_view name, const Digest& tree) {
   TAKT_ASSIGN(const content::Manifest manifest, blobs_.read_tree(project, tree));
   if (manifest.entries.empty())
     return fail(Code::kInvalid, "a dataset version needs at least one file", "", "tree");
@@ -92,10 +95,11 @@ Result<DatasetVersion> DatasetService::describe_tree(const ProjectId& project, s
     const auto scan = profiler.begin(entry.path, format);
     Status scanned;
     // A broken row ends the table's profile, a broken blob ends the add.
-    TAKT_RETURN_IF_ERROR(blobs_.read(project, entry.digest, 0, entry.size, [&](std::string_view bytes) -> Status {
-      if (scanned) scanned = scan->feed(bytes);
-      return {};
-    }));
+    TAKT_RETURN_IF_ERROR(
+        blobs_.read(project, entry.digest, 0, entry.size, [&](std::string_view bytes) -> Status {
+          if (scanned) scanned = scan->feed(bytes);
+          return {};
+        }));
     if (scanned) scanned = scan->finish();
     profiler.end(scanned);
   }
@@ -106,9 +110,9 @@ Result<DatasetVersion> DatasetService::describe_tree(const ProjectId& project, s
   return version;
 }
 
-Result<DatasetService::Added> DatasetService::add_version(const access::CanWrite& by, std::string_view name,
-                                                          const Digest& tree, const Ref& made_by,
-                                                          std::string note) {
+Result<DatasetService::Added> DatasetService::add_version(const access::CanWrite& by,
+                                                          std::string_view name, const Digest& tree,
+                                                          const Ref& made_by, std::string note) {
   TAKT_RETURN_IF_ERROR(check_name("dataset name", name));
   TAKT_ASSIGN(DatasetVersion described, describe_tree(by.project(), name, tree));
   described.note = std::move(note);
@@ -144,7 +148,8 @@ Result<std::vector<Dataset>> DatasetService::list(const access::CanRead& by) {
   return datasets;
 }
 
-Result<std::vector<DatasetVersion>> DatasetService::versions(const access::CanRead& by, std::string_view name) {
+Result<std::vector<DatasetVersion>> DatasetService::versions(const access::CanRead& by,
+                                                             std::string_view name) {
   std::vector<DatasetVersion> versions;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
     TAKT_ASSIGN(versions, load_versions(reader, by.project(), name));
@@ -167,7 +172,8 @@ Result<DatasetVersion> DatasetService::get(const access::CanRead& by, std::strin
   return version;
 }
 
-Result<content::Manifest> DatasetService::files(const access::CanRead& by, const DatasetVersion& version) {
+Result<content::Manifest> DatasetService::files(const access::CanRead& by,
+                                                const DatasetVersion& version) {
   return blobs_.read_tree(by.project(), version.tree);
 }
 
@@ -177,16 +183,17 @@ Status DatasetService::read_file(const access::CanRead& by, const content::Entry
       .transform_error(while_("reading " + file.path));
 }
 
-Status DatasetService::remove(const access::CanWrite& by, std::string_view name, std::int64_t number,
-                              bool force) {
+Status DatasetService::remove(const access::CanWrite& by, std::string_view name,
+                              std::int64_t number, bool force) {
   return db_.write([&](store::Tx& tx) -> Status {
     TAKT_ASSIGN(const DatasetVersion version, find_version(tx, by.project(), name, number));
     TAKT_ASSIGN(const auto users, store::edges_to(tx, by.project(), ref_of(version.id)));
     if (!users.empty() && !force)
-      return fail(Code::kConflict,
-                  version.id.text() + " is used by " + std::to_string(users.size()) + " things, such as " +
-                      users.front().from.text(),
-                  "see `takt why dataset/" + version.id.text() + "`; remove it anyway with --force");
+      return fail(
+          Code::kConflict,
+          version.id.text() + " is used by " + std::to_string(users.size()) + " things, such as " +
+              users.front().from.text(),
+          "see `takt why dataset/" + version.id.text() + "`; remove it anyway with --force");
     TAKT_RETURN_IF_ERROR(mark_removed(tx, by.project(), version.id, by.user()));
     store::Event event = version_event(kVersionRemoved, by.project(), by.user(), version);
     event.before_digest = version.tree.value;

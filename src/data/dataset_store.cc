@@ -36,25 +36,28 @@ store::Params key_of(const ProjectId& project, const DatasetVersionId& id) {
 
 }  // namespace
 
-Result<DatasetVersion> insert_version(store::Tx& tx, const ProjectId& project, DatasetVersion version) {
+Result<DatasetVersion> insert_version(store::Tx& tx, const ProjectId& project,
+                                      DatasetVersion version) {
   TAKT_ASSIGN(const auto numbered,
               tx.find(sql::kUpsertDataset, {project.value, version.id.name, tx.now_ms()}));
   version.id.number = numbered->integer(0);
   version.created_ms = tx.now_ms();
-  TAKT_RETURN_IF_ERROR(tx.exec(
-      sql::kInsertVersion,
-      {project.value, version.id.name, version.id.number, version.tree.value, version.files,
-       version.bytes, version.rows,
-       version.profile.is_null() ? std::string() : dump_json(version.profile), version.note,
-       version.created_by.value, version.created_ms,
-       version.made_by.kind.empty() ? std::string() : version.made_by.text()}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kInsertVersion,
+              {project.value, version.id.name, version.id.number, version.tree.value, version.files,
+               version.bytes, version.rows,
+               version.profile.is_null() ? std::string() : dump_json(version.profile), version.note,
+               version.created_by.value, version.created_ms,
+               version.made_by.kind.empty() ? std::string() : version.made_by.text()}));
   return version;
 }
 
-Result<std::optional<DatasetVersion>> find_version_by_tree(store::Reader& reader, const ProjectId& project,
-                                                           std::string_view name, const Digest& tree) {
-  TAKT_ASSIGN(const auto row, reader.find(sql::kFindVersionByTree,
-                                          {project.value, std::string(name), tree.value}));
+Result<std::optional<DatasetVersion>> find_version_by_tree(store::Reader& reader,
+                                                           const ProjectId& project,
+                                                           std::string_view name,
+                                                           const Digest& tree) {
+  TAKT_ASSIGN(const auto row,
+              reader.find(sql::kFindVersionByTree, {project.value, std::string(name), tree.value}));
   if (!row) return std::nullopt;
   TAKT_ASSIGN(DatasetVersion version, version_from(*row));
   return version;
@@ -72,7 +75,8 @@ Result<DatasetVersion> load_version(store::Reader& reader, const ProjectId& proj
 
 Result<std::vector<DatasetVersion>> load_versions(store::Reader& reader, const ProjectId& project,
                                                   std::string_view name) {
-  TAKT_ASSIGN(const store::Rows rows, reader.query(sql::kListVersions, {project.value, std::string(name)}));
+  TAKT_ASSIGN(const store::Rows rows,
+              reader.query(sql::kListVersions, {project.value, std::string(name)}));
   std::vector<DatasetVersion> versions;
   for (const auto& row : rows) {
     TAKT_ASSIGN(DatasetVersion version, version_from(row));
@@ -83,7 +87,8 @@ Result<std::vector<DatasetVersion>> load_versions(store::Reader& reader, const P
 
 Result<std::vector<Dataset>> load_datasets(store::Reader& reader, const ProjectId& project,
                                            std::string_view name) {
-  TAKT_ASSIGN(const store::Rows rows, reader.query(sql::kListDatasets, {project.value, std::string(name)}));
+  TAKT_ASSIGN(const store::Rows rows,
+              reader.query(sql::kListDatasets, {project.value, std::string(name)}));
   std::vector<Dataset> datasets;
   for (const auto& row : rows)
     datasets.push_back(
@@ -91,19 +96,24 @@ Result<std::vector<Dataset>> load_datasets(store::Reader& reader, const ProjectI
   return datasets;
 }
 
-Status mark_removed(store::Tx& tx, const ProjectId& project, const DatasetVersionId& id, const UserId& by) {
-  TAKT_ASSIGN(const std::int64_t changed, tx.exec(sql::kMarkRemoved, {project.value, id.name, id.number,
-                                                                      tx.now_ms(), by.value}));
+Status mark_removed(store::Tx& tx, const ProjectId& project, const DatasetVersionId& id,
+                    const UserId& by) {
+  TAKT_ASSIGN(
+      const std::int64_t changed,
+      tx.exec(sql::kMarkRemoved, {project.value, id.name, id.number, tx.now_ms(), by.value}));
   if (changed == 0) return fail(Code::kNotFound, "no dataset version " + id.text());
   return {};
 }
 
-Status store_checks(store::Tx& tx, const ProjectId& project, const DatasetVersionId& id, const Value& report) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kSaveChecks, {project.value, id.name, id.number, dump_json(report)}));
+Status store_checks(store::Tx& tx, const ProjectId& project, const DatasetVersionId& id,
+                    const Value& report) {
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kSaveChecks, {project.value, id.name, id.number, dump_json(report)}));
   return {};
 }
 
-Result<std::int64_t> count_versions_since(store::Reader& reader, const ProjectId& project, UnixMs since_ms) {
+Result<std::int64_t> count_versions_since(store::Reader& reader, const ProjectId& project,
+                                          UnixMs since_ms) {
   TAKT_ASSIGN(const auto row, reader.find(sql::kCountVersionsSince, {project.value, since_ms}));
   return row->integer(0);
 }

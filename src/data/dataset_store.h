@@ -13,9 +13,12 @@
 namespace takt::data {
 
 /// Takes the next number of the dataset (created when absent) and stores the version under it.
-Result<DatasetVersion> insert_version(store::Tx& tx, const ProjectId& project, DatasetVersion version);
-Result<std::optional<DatasetVersion>> find_version_by_tree(store::Reader& reader, const ProjectId& project,
-                                                           std::string_view name, const Digest& tree);
+Result<DatasetVersion> insert_version(store::Tx& tx, const ProjectId& project,
+                                      DatasetVersion version);
+Result<std::optional<DatasetVersion>> find_version_by_tree(store::Reader& reader,
+                                                           const ProjectId& project,
+                                                           std::string_view name,
+                                                           const Digest& tree);
 /// kNotFound says who removed it and when, if it was.
 Result<DatasetVersion> load_version(store::Reader& reader, const ProjectId& project,
                                     const DatasetVersionId& id);
@@ -24,8 +27,11 @@ Result<std::vector<DatasetVersion>> load_versions(store::Reader& reader, const P
 /// All of them, or the one called `name`.
 Result<std::vector<Dataset>> load_datasets(store::Reader& reader, const ProjectId& project,
                                            std::string_view name = "");
-Status mark_removed(store::Tx& tx, const ProjectId& project, const DatasetVersionId& id, const UserId& by);
-Status store_checks(store::Tx& tx, const ProjectId& project, const DatasetVersionId& id, const Value& report);
-Result<std::int64_t> count_versions_since(store::Reader& reader, const ProjectId& project, UnixMs since_ms);
+Status mark_removed(store::Tx& tx, const ProjectId& project, const DatasetVersionId& id,
+                    const UserId& by);
+Status store_checks(store::Tx& tx, const ProjectId& project, const DatasetVersionId& id,
+                    const Value& report);
+Result<std::int64_t> count_versions_since(store::Reader& reader, const ProjectId& project,
+                                          UnixMs since_ms);
 
 }  // namespace takt::data

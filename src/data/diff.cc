@@ -24,8 +24,8 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 }
 
 /// Lines of `here` beyond their number in `other`.
-std::int64_t surplus(const std::vector<std::string_view>& here, const std::vector<std::string_view>& other,
-                     std::vector<std::string>& shown) {
+std::int64_t surplus(const std::vector<std::string_view>& here,
+                     const std::vector<std::string_view>& other, std::vector<std::string>& shown) {
   std::unordered_map<std::string_view, std::int64_t> left;
   for (const auto line : other) ++left[line];
   std::int64_t count = 0;
@@ -40,7 +40,8 @@ std::int64_t surplus(const std::vector<std::string_view>& here, const std::vecto
   return count;
 }
 
-Result<std::string> whole_file(DatasetService& datasets, const access::CanRead& by, const content::Entry& file) {
+Result<std::string> whole_file(DatasetService& datasets, const access::CanRead& by,
+                               const content::Entry& file) {
   std::string text;
   TAKT_RETURN_IF_ERROR(datasets.read_file(by, file, [&](std::string_view bytes) -> Status {
     text += bytes;
@@ -69,7 +70,8 @@ Result<DatasetDiff> diff_versions(DatasetService& datasets, const access::CanRea
   TAKT_ASSIGN(const content::Manifest after, datasets.files(by, to));
   diff.files = content::diff_manifests(before, after);
   for (const auto& changed : diff.files.changed) {
-    const bool is_small = changed.before.size <= kTableBytesMax && changed.after.size <= kTableBytesMax;
+    const bool is_small =
+        changed.before.size <= kTableBytesMax && changed.after.size <= kTableBytesMax;
     if (table_format(changed.after.path) == TableFormat::kNone || !is_small) continue;
     TAKT_ASSIGN(const std::string old_text, whole_file(datasets, by, changed.before));
     TAKT_ASSIGN(const std::string new_text, whole_file(datasets, by, changed.after));

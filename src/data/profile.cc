@@ -77,21 +77,22 @@ Value ColumnProfile::to_value(std::string_view name) const {
 
 std::unique_ptr<TableScan> TableProfiler::begin(std::string path, TableFormat format) {
   tables_.push_back({.path = std::move(path)});
-  return TableScan::make(format, [this](const std::vector<std::string>& names, const Cells& cells) -> Status {
-    Table& table = tables_.back();
-    if (table.names.size() != names.size()) {
-      table.names = names;
-      // Rows before a late column count as missing in it.
-      while (table.columns.size() < names.size()) {
-        table.columns.emplace_back();
-        for (std::int64_t i = 0; i < table.rows; ++i) table.columns.back().add(std::nullopt);
-      }
-    }
-    for (std::size_t i = 0; i < names.size(); ++i)
-      table.columns[i].add(i < cells.size() ? cells[i] : std::nullopt);
-    ++table.rows;
-    return {};
-  });
+  return TableScan::make(
+      format, [this](const std::vector<std::string>& names, const Cells& cells) -> Status {
+        Table& table = tables_.back();
+        if (table.names.size() != names.size()) {
+          table.names = names;
+          // Rows before a late column count as missing in it.
+          while (table.columns.size() < names.size()) {
+            table.columns.emplace_back();
+            for (std::int64_t i = 0; i < table.rows; ++i) table.columns.back().add(std::nullopt);
+          }
+        }
+        for (std::size_t i = 0; i < names.size(); ++i)
+          table.columns[i].add(i < cells.size() ? cells[i] : std::nullopt);
+        ++table.rows;
+        return {};
+      });
 }
 
 void TableProfiler::end(const Status& scanned) {
@@ -116,7 +117,8 @@ Value TableProfiler::to_value() const {
     for (std::size_t i = 0; i < table.columns.size() && balance.is_null(); ++i) {
       const bool is_class = std::ranges::find(kClassColumns, table.names[i]) != kClassColumns.end();
       const auto& counts = table.columns[i].counts();
-      if (!is_class || counts.size() > kClassesMax || table.columns[i].is_distinct_capped()) continue;
+      if (!is_class || counts.size() > kClassesMax || table.columns[i].is_distinct_capped())
+        continue;
       Array classes;
       for (const auto& [value, count] : counts)
         classes.push_back(Object{{"value", value}, {"count", count}});

@@ -83,7 +83,8 @@ Result<std::int64_t> version_param(const Request& request) {
   if (text == "latest") return 0;
   TAKT_ASSIGN(const VersionSelector selector, parse_version_selector("x@" + text));
   if (selector.number == 0)
-    return fail(Code::kInvalid, "'" + text + "' is no version", "use a number or latest", "version");
+    return fail(Code::kInvalid, "'" + text + "' is no version", "use a number or latest",
+                "version");
   return selector.number;
 }
 
@@ -92,7 +93,8 @@ struct Asked {
   access::CanRead by;
   DatasetVersion version;
 };
-Result<Asked> asked_version(DatasetService& datasets, access::Policy& policy, const Request& request) {
+Result<Asked> asked_version(DatasetService& datasets, access::Policy& policy,
+                            const Request& request) {
   const std::string& name = request.path_param("name");
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "dataset/" + name));
   TAKT_ASSIGN(const std::int64_t number, version_param(request));
@@ -100,11 +102,13 @@ Result<Asked> asked_version(DatasetService& datasets, access::Policy& policy, co
   return Asked{by, std::move(version)};
 }
 
-Result<content::Entry> file_of(DatasetService& datasets, const Asked& asked, std::string_view path) {
+Result<content::Entry> file_of(DatasetService& datasets, const Asked& asked,
+                               std::string_view path) {
   TAKT_ASSIGN(const content::Manifest manifest, datasets.files(asked.by, asked.version));
   const content::Entry* entry = manifest.find(path);
   if (entry == nullptr)
-    return fail(Code::kNotFound, asked.version.id.text() + " has no file '" + std::string(path) + "'",
+    return fail(Code::kNotFound,
+                asked.version.id.text() + " has no file '" + std::string(path) + "'",
                 "see `takt data show " + asked.version.id.text() + " --files`");
   return *entry;
 }
@@ -124,13 +128,15 @@ Result<Response> add_version(DatasetService& datasets, access::Policy& policy, R
 
 Result<Response> list_files(DatasetService& datasets, access::Policy& policy, Request& request) {
   TAKT_ASSIGN(const Asked asked, asked_version(datasets, policy, request));
-  TAKT_ASSIGN(const std::int64_t limit, request.query_integer("limit", kFilesPerPage, 1, kFilesPerPageMax));
+  TAKT_ASSIGN(const std::int64_t limit,
+              request.query_integer("limit", kFilesPerPage, 1, kFilesPerPageMax));
   const std::string after(request.query_param("after"));
   TAKT_ASSIGN(const content::Manifest manifest, datasets.files(asked.by, asked.version));
   Array items;
   Object body{{"tree", asked.version.tree.value}};
   auto entry = std::ranges::upper_bound(manifest.entries, after, {}, &content::Entry::path);
-  for (; entry != manifest.entries.end() && static_cast<std::int64_t>(items.size()) < limit; ++entry)
+  for (; entry != manifest.entries.end() && static_cast<std::int64_t>(items.size()) < limit;
+       ++entry)
     items.push_back(json_of(*entry));
   if (entry != manifest.entries.end()) body["next_page_token"] = std::prev(entry)->path;
   body["items"] = std::move(items);
@@ -152,22 +158,26 @@ Result<Response> get_content(DatasetService& datasets, access::Policy& policy, R
   } else {
     response.headers.set("Content-Type", "application/octet-stream");
     response.content_length = entry.size;
-    response.body = net::PullBody([&blobs = datasets.blobs(), project = asked.by.project(), entry,
-                                   offset = std::int64_t{0}](std::span<char> out) mutable -> Result<std::size_t> {
-      std::size_t got = 0;
-      const auto want = std::min<std::int64_t>(static_cast<std::int64_t>(out.size()), entry.size - offset);
-      if (want == 0) return got;
-      TAKT_RETURN_IF_ERROR(blobs.read(project, entry.digest, offset, want, [&](std::string_view part) -> Status {
-        std::ranges::copy(part, out.begin() + static_cast<std::ptrdiff_t>(got));
-        got += part.size();
-        return {};
-      }));
-      offset += static_cast<std::int64_t>(got);
-      return got;
-    });
+    response.body = net::PullBody(
+        [&blobs = datasets.blobs(), project = asked.by.project(), entry,
+         offset = std::int64_t{0}](std::span<char> out) mutable -> Result<std::size_t> {
+          std::size_t got = 0;
+          const auto want =
+              std::min<std::int64_t>(static_cast<std::int64_t>(out.size()), entry.size - offset);
+          if (want == 0) return got;
+          TAKT_RETURN_IF_ERROR(
+              blobs.read(project, entry.digest, offset, want, [&](std::string_view part) -> Status {
+                std::ranges::copy(part, out.begin() + static_cast<std::ptrdiff_t>(got));
+                got += part.size();
+                return {};
+              }));
+          offset += static_cast<std::int64_t>(got);
+          return got;
+        });
   }
   const auto slash = entry.path.rfind('/');
-  const std::string file_name = slash == std::string::npos ? entry.path : entry.path.substr(slash + 1);
+  const std::string file_name =
+      slash == std::string::npos ? entry.path : entry.path.substr(slash + 1);
   response.headers.set("Content-Disposition",
                        "attachment; filename*=UTF-8''" + net::percent_encode(file_name));
   response.headers.set("Content-Security-Policy", "sandbox; default-src 'none'");
@@ -185,21 +195,24 @@ Result<Response> preview(DatasetService& datasets, access::Policy& policy, Reque
     return fail(Code::kNotFound, asked.version.id.text() + " has no table to preview");
   TAKT_ASSIGN(const content::Entry entry, file_of(datasets, asked, path));
   Array columns, rows;
-  const auto scan = TableScan::make(table_format(path), [&](const std::vector<std::string>& names, const Cells& cells) -> Status {
-    if (static_cast<std::int64_t>(rows.size()) >= wanted) return {};
-    columns.clear();
-    for (const auto& name : names) columns.push_back(name);
-    Array row;
-    for (const auto& cell : cells) row.push_back(cell ? *cell : std::string());
-    rows.push_back(std::move(row));
-    return {};
-  });
+  const auto scan = TableScan::make(
+      table_format(path), [&](const std::vector<std::string>& names, const Cells& cells) -> Status {
+        if (static_cast<std::int64_t>(rows.size()) >= wanted) return {};
+        columns.clear();
+        for (const auto& name : names) columns.push_back(name);
+        Array row;
+        for (const auto& cell : cells) row.push_back(cell ? *cell : std::string());
+        rows.push_back(std::move(row));
+        return {};
+      });
   constexpr std::int64_t kPreviewBytes = 1 << 20;
   const bool is_whole = entry.size <= kPreviewBytes;
-  TAKT_RETURN_IF_ERROR(datasets.blobs().read(asked.by.project(), entry.digest, 0, std::min(entry.size, kPreviewBytes),
-                                             [&](std::string_view bytes) { return scan->feed(bytes); }));
+  TAKT_RETURN_IF_ERROR(datasets.blobs().read(
+      asked.by.project(), entry.digest, 0, std::min(entry.size, kPreviewBytes),
+      [&](std::string_view bytes) { return scan->feed(bytes); }));
   if (is_whole) TAKT_RETURN_IF_ERROR(scan->finish());
-  return Response::json(Object{{"path", path}, {"columns", std::move(columns)}, {"rows", std::move(rows)}});
+  return Response::json(
+      Object{{"path", path}, {"columns", std::move(columns)}, {"rows", std::move(rows)}});
 }
 
 Result<Response> diff(DatasetService& datasets, access::Policy& policy, Request& request) {
@@ -253,7 +266,8 @@ void register_routes(net::Router& router, DatasetService& d, access::Policy& p) 
   });
   router.add(Method::kDelete, version, [&](Request& r) { return remove(d, p, r); });
   router.add(Method::kGet, version + "/files", [&](Request& r) { return list_files(d, p, r); });
-  router.add(Method::kGet, version + "/content/{path...}", [&](Request& r) { return get_content(d, p, r); });
+  router.add(Method::kGet, version + "/content/{path...}",
+             [&](Request& r) { return get_content(d, p, r); });
   router.add(Method::kGet, version + "/preview", [&](Request& r) { return preview(d, p, r); });
   router.add(Method::kGet, one + "/diff", [&](Request& r) { return diff(d, p, r); });
 }

@@ -41,8 +41,10 @@ class CsvScan final : public TableScan {
 
   Status take(char c) {
     if (state_ == State::kQuoted) {
-      if (c == '"') state_ = State::kQuoteInQuoted;
-      else field_ += c;
+      if (c == '"')
+        state_ = State::kQuoteInQuoted;
+      else
+        field_ += c;
       return {};
     }
     if (state_ == State::kQuoteInQuoted && c == '"') {
@@ -55,7 +57,8 @@ class CsvScan final : public TableScan {
       return {};
     }
     if (c == '\n') {
-      const bool is_blank_line = cells_.empty() && field_.empty() && state_ != State::kQuoteInQuoted;
+      const bool is_blank_line =
+          cells_.empty() && field_.empty() && state_ != State::kQuoteInQuoted;
       if (is_blank_line) {
         row_bytes_ = 0;
         return {};
@@ -75,8 +78,10 @@ class CsvScan final : public TableScan {
   }
 
   void end_field() {
-    if (field_.empty()) cells_.emplace_back(std::nullopt);
-    else cells_.emplace_back(std::move(field_));
+    if (field_.empty())
+      cells_.emplace_back(std::nullopt);
+    else
+      cells_.emplace_back(std::move(field_));
     field_.clear();
     state_ = State::kFieldStart;
   }
@@ -95,12 +100,13 @@ class CsvScan final : public TableScan {
 
   Status take_header(const Cells& cells) {
     if (cells.size() > kColumnsMax)
-      return fail(Code::kTooLarge, "the header has " + std::to_string(cells.size()) + " columns, over " +
-                                       std::to_string(kColumnsMax));
+      return fail(Code::kTooLarge, "the header has " + std::to_string(cells.size()) +
+                                       " columns, over " + std::to_string(kColumnsMax));
     for (std::size_t i = 0; i < cells.size(); ++i)
       columns_.push_back(cells[i] ? *cells[i] : "column_" + std::to_string(i + 1));
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-    if (columns_.front().starts_with(kByteOrderMark)) columns_.front().erase(0, kByteOrderMark.size());
+    if (columns_.front().starts_with(kByteOrderMark))
+      columns_.front().erase(0, kByteOrderMark.size());
     return {};
   }
 

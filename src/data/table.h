@@ -22,7 +22,8 @@ using Cells = std::vector<std::optional<std::string>>;
 /// Called per row with the columns known so far (JSON Lines may add some later).
 using RowSink = std::function<Status(const std::vector<std::string>& columns, const Cells& cells)>;
 
-/// Push parser: feed(bytes)… finish(). Errors name the row. A row or field over the limit is kTooLarge.
+/// Push parser: feed(bytes)… finish(). Errors name the row. A row or field over the limit is
+/// kTooLarge.
 class TableScan {
  public:
   static constexpr std::size_t kRowBytesMax = 16 << 20;

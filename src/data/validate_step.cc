@@ -93,11 +93,12 @@ Result<actions::StepProgress> ValidateStep::validate(const actions::StepRequest&
     if (format == TableFormat::kNone) continue;
     has_table = true;
     std::int64_t number = 0;
-    const auto scan = TableScan::make(format, [&](const std::vector<std::string>& columns, const Cells& cells) -> Status {
-      ++number;
-      for (const Rule& rule : rules) rule.check->row(file.path, number, columns, cells);
-      return {};
-    });
+    const auto scan = TableScan::make(
+        format, [&](const std::vector<std::string>& columns, const Cells& cells) -> Status {
+          ++number;
+          for (const Rule& rule : rules) rule.check->row(file.path, number, columns, cells);
+          return {};
+        });
     Status scanned;
     TAKT_RETURN_IF_ERROR(datasets_.read_file(read, file, [&](std::string_view bytes) -> Status {
       if (scanned) scanned = scan->feed(bytes);
@@ -113,7 +114,8 @@ Result<actions::StepProgress> ValidateStep::validate(const actions::StepRequest&
   progress.work = ref_of(version.id);
   if (report["passed"].as_bool()) {
     progress.state = actions::StepState::kDone;
-    progress.outputs["report"] = {actions::PortKind::kReport, ref_of(version.id), sha256(dump_json(report)), report};
+    progress.outputs["report"] = {actions::PortKind::kReport, ref_of(version.id),
+                                  sha256(dump_json(report)), report};
   } else {
     progress.state = actions::StepState::kFailed;
     progress.reason = ref_of(version.id).text() + " does not pass: " + failed_messages(report);

@@ -12,12 +12,17 @@ namespace {
 constexpr std::size_t kBalanceClassesMax = 1000;
 constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
 
-std::string in_numbers(double number) { return dump_json(Value(number == static_cast<double>(static_cast<std::int64_t>(number)) ? Value(static_cast<std::int64_t>(number)) : Value(number))); }
+std::string in_numbers(double number) {
+  return dump_json(Value(number == static_cast<double>(static_cast<std::int64_t>(number))
+                             ? Value(static_cast<std::int64_t>(number))
+                             : Value(number)));
+}
 
 class RowCountCheck final : public RuleCheck {
  public:
   RowCountCheck(std::int64_t min, std::int64_t max) : min_(min), max_(max) {}
-  void row(const std::string&, std::int64_t, const std::vector<std::string>&, const Cells&) override {}
+  void row(const std::string&, std::int64_t, const std::vector<std::string>&,
+           const Cells&) override {}
   Verdict verdict(std::int64_t rows) const override {
     const std::string bounds = (min_ > 0 ? " at least " + std::to_string(min_) : "") +
                                (max_ != kUnbounded ? " at most " + std::to_string(max_) : "");
@@ -35,19 +40,23 @@ class ColumnMatch {
   explicit ColumnMatch(std::string name) : name_(std::move(name)) {}
   const std::string& name() const { return name_; }
   bool fits(std::string_view column) const {
-    if (name_.ends_with('*')) return column.starts_with(std::string_view(name_).substr(0, name_.size() - 1));
+    if (name_.ends_with('*'))
+      return column.starts_with(std::string_view(name_).substr(0, name_.size() - 1));
     return column == name_;
   }
   /// The places of fitting columns; notes tables that have none.
-  const std::vector<std::size_t>& places(const std::string& path, const std::vector<std::string>& columns) {
+  const std::vector<std::size_t>& places(const std::string& path,
+                                         const std::vector<std::string>& columns) {
     if (path != path_ || columns.size() != width_) {
       path_ = path;
       width_ = columns.size();
       places_.clear();
       for (std::size_t i = 0; i < columns.size(); ++i)
         if (fits(columns[i])) places_.push_back(i);
-      if (places_.empty()) without_.insert(path);
-      else without_.erase(path);
+      if (places_.empty())
+        without_.insert(path);
+      else
+        without_.erase(path);
     }
     return places_;
   }
@@ -80,8 +89,7 @@ class BetweenCheck final : public RuleCheck {
         max_ = max_ ? std::max(*max_, *value) : *value;
       }
       if (value && *value >= low_ && *value <= high_) continue;
-      if (outside_++ == 0)
-        example_ = *cells[i] + " in " + path + " row " + std::to_string(number);
+      if (outside_++ == 0) example_ = *cells[i] + " in " + path + " row " + std::to_string(number);
     }
   }
   Verdict verdict(std::int64_t rows) const override {
@@ -155,11 +163,12 @@ class BalanceCheck final : public RuleCheck {
     const std::string name = "column " + column_.name() + ": ";
     if (total_ == 0) return {false, std::move(observed), name + "has no values"};
     if (counts_.size() > kBalanceClassesMax)
-      return {false, std::move(observed), name + "over " + std::to_string(kBalanceClassesMax) + " classes"};
+      return {false, std::move(observed),
+              name + "over " + std::to_string(kBalanceClassesMax) + " classes"};
     if (smallest < min_share_)
-      return {false, std::move(observed), name + "class " + smallest_class + " holds a share of " +
-                                              in_numbers(smallest) + ", at least " + in_numbers(min_share_) +
-                                              " wanted"};
+      return {false, std::move(observed),
+              name + "class " + smallest_class + " holds a share of " + in_numbers(smallest) +
+                  ", at least " + in_numbers(min_share_) + " wanted"};
     return {largest <= max_share_, std::move(observed),
             name + "class " + largest_class + " holds a share of " + in_numbers(largest) +
                 ", at most " + in_numbers(max_share_) + " wanted"};
@@ -176,7 +185,8 @@ Result<std::unique_ptr<RuleCheck>> parse_row_count(const Value& bounds, const st
   Fields fields(bounds, path + ".rows");
   const std::int64_t min = fields.integer("min", 0, 0, kUnbounded);
   const std::int64_t max = fields.integer("max", kUnbounded, 0, kUnbounded);
-  if (!fields.has("min") && !fields.has("max")) fields.reject("min", "neither min nor max is given");
+  if (!fields.has("min") && !fields.has("max"))
+    fields.reject("min", "neither min nor max is given");
   TAKT_RETURN_IF_ERROR(fields.done());
   return std::make_unique<RowCountCheck>(min, max);
 }
@@ -205,8 +215,7 @@ Result<std::unique_ptr<RuleCheck>> parse_column_rule(Fields& fields) {
   }
   Fields bounds(fields.any("missing"), fields.path_of("missing"));
   const std::int64_t max = bounds.integer("max", 0, 0, kUnbounded);
-  if (!fields.has("missing"))
-    fields.reject("column", "a column rule needs between or missing");
+  if (!fields.has("missing")) fields.reject("column", "a column rule needs between or missing");
   TAKT_RETURN_IF_ERROR(fields.done());
   TAKT_RETURN_IF_ERROR(bounds.done());
   return std::make_unique<MissingCheck>(column, max);
@@ -234,7 +243,8 @@ Result<std::vector<Rule>> parse_rules(const Value& with) {
   const Array& written = fields.array("rules");
   TAKT_RETURN_IF_ERROR(fields.done());
   if (written.empty())
-    return fail(Code::kInvalid, "validate has no rules", "give at least one, e.g. {rows: {min: 1}}", "with.rules");
+    return fail(Code::kInvalid, "validate has no rules", "give at least one, e.g. {rows: {min: 1}}",
+                "with.rules");
   std::vector<Rule> rules;
   for (std::size_t i = 0; i < written.size(); ++i) {
     TAKT_ASSIGN(auto check, parse_rule(written[i], "with.rules[" + std::to_string(i) + "]"));
@@ -266,7 +276,8 @@ Value make_report(const std::vector<Rule>& rules, std::string_view dataset_ref, 
 std::string failed_messages(const Value& report) {
   std::string text;
   for (const Value& entry : report["rules"].as_array())
-    if (!entry["passed"].as_bool()) text += (text.empty() ? "" : "; ") + entry.text_or("message", "");
+    if (!entry["passed"].as_bool())
+      text += (text.empty() ? "" : "; ") + entry.text_or("message", "");
   return text;
 }
 

@@ -16,9 +16,13 @@ namespace takt::data {
 class RuleCheck {
  public:
   virtual ~RuleCheck() = default;
-  virtual void row(const std::string& path, std::int64_t number, const std::vector<std::string>& columns,
-                   const Cells& cells) = 0;
-  struct Verdict { bool passed = false; Value observed; std::string message; };
+  virtual void row(const std::string& path, std::int64_t number,
+                   const std::vector<std::string>& columns, const Cells& cells) = 0;
+  struct Verdict {
+    bool passed = false;
+    Value observed;
+    std::string message;
+  };
   virtual Verdict verdict(std::int64_t rows) const = 0;
 };
 

@@ -21,7 +21,8 @@ constexpr auto kIdleInterval = std::chrono::milliseconds(1000);
 constexpr std::int64_t kBackoffMsMax = 10 * 60 * 1000;
 
 std::string attempt_key(const PipelineRun& run, const Node& node) {
-  return run.project.value + "/" + run.node_ref(node.name).path + "#" + std::to_string(node.attempt);
+  return run.project.value + "/" + run.node_ref(node.name).path + "#" +
+         std::to_string(node.attempt);
 }
 
 std::string run_key(const PipelineRun& run) { return run.project.value + "/" + run.ref().path; }
@@ -49,17 +50,20 @@ Result<PipelineRun> triggered_run(const Pipeline& pipeline, const store::Event& 
 
 }  // namespace
 
-bool outputs_exist(const actions::Registry& registry, const ProjectId& project, const PortValues& outputs) {
+bool outputs_exist(const actions::Registry& registry, const ProjectId& project,
+                   const PortValues& outputs) {
   return std::ranges::all_of(outputs, [&](const auto& named) {
     const actions::PortValue& value = named.second;
     if (value.ref.kind.empty() || registry.find_resolver(value.kind) == nullptr) return true;
-    if (value.kind != actions::PortKind::kDataset && value.kind != actions::PortKind::kModelVersion) return true;
+    if (value.kind != actions::PortKind::kDataset && value.kind != actions::PortKind::kModelVersion)
+      return true;
     const auto now = registry.resolve(project, value.kind, value.ref.path);
     return now && now->digest == value.digest;
   });
 }
 
-Engine::Engine(store::Database& db, const actions::Registry& registry) : db_(db), registry_(registry) {}
+Engine::Engine(store::Database& db, const actions::Registry& registry)
+    : db_(db), registry_(registry) {}
 
 Engine::~Engine() { stop(); }
 
@@ -140,7 +144,8 @@ Status Engine::fire_triggers() {
   });
 }
 
-Status Engine::collect_due(const store::Event& event, std::vector<std::pair<PipelineRun, std::int64_t>>& due) {
+Status Engine::collect_due(const store::Event& event,
+                           std::vector<std::pair<PipelineRun, std::int64_t>>& due) {
   std::vector<Pipeline> armed;
   const std::string dataset = event.subject.path.substr(0, event.subject.path.rfind('@'));
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
@@ -152,8 +157,9 @@ Status Engine::collect_due(const store::Event& event, std::vector<std::pair<Pipe
     if (run) {
       due.emplace_back(std::move(*run), event.sequence);
     } else {
-      log_warn("a trigger could not start its pipeline",
-               {{"pipeline", pipeline.name}, {"event", event.sequence}, {"error", run.error().text()}});
+      log_warn(
+          "a trigger could not start its pipeline",
+          {{"pipeline", pipeline.name}, {"event", event.sequence}, {"error", run.error().text()}});
     }
   }
   return {};
@@ -164,7 +170,8 @@ const PipelineSpec* Engine::spec_of(const PipelineRun& run) {
   if (const auto known = specs_.find(key); known != specs_.end()) return &known->second;
   auto spec = parse_pipeline(run.definition, registry_);
   if (!spec) {
-    log_error("a stored definition is no longer valid", {{"run", run.ref().text()}, {"error", spec.error().text()}});
+    log_error("a stored definition is no longer valid",
+              {{"run", run.ref().text()}, {"error", spec.error().text()}});
     return nullptr;
   }
   return &specs_.emplace(key, std::move(*spec)).first->second;
@@ -174,13 +181,15 @@ Status Engine::advance(PipelineRun& run) {
   const PipelineSpec* spec = spec_of(run);
   if (spec == nullptr)
     return db_.write([&](store::Tx& tx) {
-      return end_run(tx, run, RunState::kFailed, "its definition is not valid for this version of takt");
+      return end_run(tx, run, RunState::kFailed,
+                     "its definition is not valid for this version of takt");
     });
   // Each pass may make the next nodes ready; bounded by the depth of the graph.
   for (std::size_t pass = 0; pass <= run.nodes.size(); ++pass) {
     const RunPlan plan = plan_run(*spec, run, db_.clock().now_ms());
     if (plan.end)
-      return db_.write([&](store::Tx& tx) { return end_run(tx, run, plan.end->state, plan.end->reason); });
+      return db_.write(
+          [&](store::Tx& tx) { return end_run(tx, run, plan.end->state, plan.end->reason); });
     for (const Decision& decision : plan.decisions) TAKT_RETURN_IF_ERROR(act(run, *spec, decision));
     bool has_changed = !plan.decisions.empty();
     for (Node& node : run.nodes) {
@@ -191,13 +200,15 @@ Status Engine::advance(PipelineRun& run) {
     if (!has_changed) break;
   }
   for (const Node& node : run.nodes)
-    has_running_ = has_running_ || node.state == NodeState::kRunning || node.state == NodeState::kRetrying;
+    has_running_ =
+        has_running_ || node.state == NodeState::kRunning || node.state == NodeState::kRetrying;
   return {};
 }
 
 Status Engine::move(const PipelineRun& run, Node& node, NodeEvent event) {
   const NodeState from = node.state;
-  TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) { return move_node(tx, run, from, node, event, run.started_by); }));
+  TAKT_RETURN_IF_ERROR(db_.write(
+      [&](store::Tx& tx) { return move_node(tx, run, from, node, event, run.started_by); }));
   TAKT_ASSIGN(node.state, next(from, event));
   return {};
 }
@@ -229,17 +240,20 @@ Status Engine::cancel_node(const PipelineRun& run, const PipelineSpec& spec, Nod
   return move(run, node, NodeEvent::kCancelled);
 }
 
-Status Engine::prepare(PipelineRun& run, const PipelineSpec&, const NodeSpec& node_spec, Node& node) {
-  auto inputs = gather_inputs(node_spec, run.bindings, [&](std::string_view name) -> const PortValues* {
-    const Node* other = run.find(name);
-    return other == nullptr ? nullptr : &other->outputs;
-  });
+Status Engine::prepare(PipelineRun& run, const PipelineSpec&, const NodeSpec& node_spec,
+                       Node& node) {
+  auto inputs =
+      gather_inputs(node_spec, run.bindings, [&](std::string_view name) -> const PortValues* {
+        const Node* other = run.find(name);
+        return other == nullptr ? nullptr : &other->outputs;
+      });
   if (!inputs) return fail_node(run, node, inputs.error());
   node.inputs = std::move(*inputs);
   TAKT_ASSIGN(const auto definition, step_definition(node_spec, run.params));
   TAKT_ASSIGN(const auto ports, registry_.find_runner(node_spec.action)->describe(definition));
   if (ports.cacheable) {
-    node.cache_key = cache_key(node_spec.action, definition, node.inputs, run.code, run.environment);
+    node.cache_key =
+        cache_key(node_spec.action, definition, node.inputs, run.code, run.environment);
     std::optional<KnownResult> known;
     TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
       TAKT_ASSIGN(known, find_result(reader, run.project, node.cache_key));
@@ -266,7 +280,8 @@ Status Engine::fail_node(const PipelineRun& run, Node node, const Error& error) 
   return move(run, node, NodeEvent::kFailed);
 }
 
-Result<actions::StepRequest> Engine::request_of(const PipelineRun& run, const NodeSpec& spec, const Node& node) const {
+Result<actions::StepRequest> Engine::request_of(const PipelineRun& run, const NodeSpec& spec,
+                                                const Node& node) const {
   actions::StepRequest request;
   request.project = run.project;
   request.actor = run.started_by;

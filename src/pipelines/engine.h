@@ -13,8 +13,8 @@
 
 #include "takt/actions/step.h"
 #include "takt/base/clock.h"
-#include "takt/pipelines/pipeline.h"
 #include "takt/pipelines/node_state.h"
+#include "takt/pipelines/pipeline.h"
 #include "takt/pipelines/plan.h"
 #include "takt/store/database.h"
 #include "takt/store/event_log.h"
@@ -37,15 +37,18 @@ class Engine {
  private:
   void run();
   Status fire_triggers();
-  Status collect_due(const store::Event& event, std::vector<std::pair<PipelineRun, std::int64_t>>& due);
+  Status collect_due(const store::Event& event,
+                     std::vector<std::pair<PipelineRun, std::int64_t>>& due);
   Status advance(PipelineRun& run);
   Status act(PipelineRun& run, const PipelineSpec& spec, const Decision& decision);
   Status prepare(PipelineRun& run, const PipelineSpec& spec, const NodeSpec& node_spec, Node& node);
   Status fail_node(const PipelineRun& run, Node node, const Error& error);
   Status cancel_node(const PipelineRun& run, const PipelineSpec& spec, Node& node);
   Status poll(PipelineRun& run, const PipelineSpec& spec, Node& node);
-  Status take_progress(const PipelineRun& run, const NodeSpec& spec, Node node, const actions::StepProgress& progress);
-  Result<actions::StepRequest> request_of(const PipelineRun& run, const NodeSpec& spec, const Node& node) const;
+  Status take_progress(const PipelineRun& run, const NodeSpec& spec, Node node,
+                       const actions::StepProgress& progress);
+  Result<actions::StepRequest> request_of(const PipelineRun& run, const NodeSpec& spec,
+                                          const Node& node) const;
   Status move(const PipelineRun& run, Node& node, NodeEvent event);
   const PipelineSpec* spec_of(const PipelineRun& run);
 
@@ -62,6 +65,7 @@ class Engine {
 };
 
 /// Are the outputs of an earlier result still there? (A dataset version may have been removed.)
-bool outputs_exist(const actions::Registry& registry, const ProjectId& project, const PortValues& outputs);
+bool outputs_exist(const actions::Registry& registry, const ProjectId& project,
+                   const PortValues& outputs);
 
 }  // namespace takt::pipelines

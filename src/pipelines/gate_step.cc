@@ -22,7 +22,8 @@ std::string_view trim(std::string_view text) {
 Result<std::vector<Condition>> parse_conditions(const Value& with) {
   Fields fields(with, "with");
   const std::vector<std::string> texts = fields.texts("conditions");
-  if (texts.empty()) fields.reject("conditions", "a gate needs at least one condition", "e.g. \"accuracy >= 0.9\"");
+  if (texts.empty())
+    fields.reject("conditions", "a gate needs at least one condition", "e.g. \"accuracy >= 0.9\"");
   TAKT_RETURN_IF_ERROR(fields.done());
   std::vector<Condition> conditions;
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -49,9 +50,11 @@ Result<Condition> parse_condition(std::string_view text) {
     condition.metric = std::string(trim(text.substr(0, at)));
     condition.op = std::string(op);
     const std::string_view number = trim(text.substr(at + op.size()));
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), condition.bound);
+    const auto [end, error] =
+        std::from_chars(number.data(), number.data() + number.size(), condition.bound);
     const bool is_number = error == std::errc() && end == number.data() + number.size();
-    if (condition.metric.empty() || condition.metric.find(' ') != std::string::npos || !is_number) return malformed();
+    if (condition.metric.empty() || condition.metric.find(' ') != std::string::npos || !is_number)
+      return malformed();
     return condition;
   }
   return malformed();
@@ -118,7 +121,8 @@ Result<actions::StepProgress> GateStep::poll(const actions::StepRequest& request
   const Value report(Object{{"passed", true}, {"conditions", std::move(verdicts)}});
   progress.state = actions::StepState::kDone;
   progress.reason = passed;
-  progress.outputs["verdict"] = {actions::PortKind::kReport, request.node, sha256(dump_json(report)), report};
+  progress.outputs["verdict"] = {actions::PortKind::kReport, request.node,
+                                 sha256(dump_json(report)), report};
   return progress;
 }
 

@@ -75,10 +75,12 @@ std::vector<Place> layout(const PipelineSpec& spec) {
     const auto barycentre = [&](std::size_t i) {
       double sum = 0;
       for (const std::string& need : spec.nodes[i].needs) sum += result[places.at(need)].x;
-      return spec.nodes[i].needs.empty() ? 0.0 : sum / static_cast<double>(spec.nodes[i].needs.size());
+      return spec.nodes[i].needs.empty() ? 0.0
+                                         : sum / static_cast<double>(spec.nodes[i].needs.size());
     };
     std::ranges::stable_sort(members, {}, barycentre);
-    for (std::size_t at = 0; at < members.size(); ++at) result[members[at]].x = static_cast<int>(at);
+    for (std::size_t at = 0; at < members.size(); ++at)
+      result[members[at]].x = static_cast<int>(at);
   }
   return result;
 }

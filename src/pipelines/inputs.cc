@@ -12,7 +12,8 @@ namespace {
 using actions::PortKind;
 
 /// The kind that a written reference has: the port's, else by its prefix, else a dataset.
-PortKind kind_of_reference(const actions::StepPorts& ports, std::string_view input, std::string_view reference) {
+PortKind kind_of_reference(const actions::StepPorts& ports, std::string_view input,
+                           std::string_view reference) {
   for (const actions::Port& port : ports.inputs)
     if (port.name == input) return port.kind;
   return reference.starts_with("model/") ? PortKind::kModelVersion : PortKind::kDataset;
@@ -22,20 +23,23 @@ PortKind kind_of_reference(const actions::StepPorts& ports, std::string_view inp
 Result<std::string> reference_text(const Value& filled, const std::string& field) {
   if (filled.is_string()) return filled.as_string();
   if (filled.is_object() && filled["ref"].is_string()) return filled["ref"].as_string();
-  return fail(Code::kInvalid, "an input must be a reference, not a " + std::string(filled.type_name()),
+  return fail(Code::kInvalid,
+              "an input must be a reference, not a " + std::string(filled.type_name()),
               "write NAME@N or ${nodes.NODE.outputs.OUTPUT}", field);
 }
 
 }  // namespace
 
-Result<PortValues> resolve_bindings(const PipelineSpec& spec, const std::map<std::string, Value>& params,
+Result<PortValues> resolve_bindings(const PipelineSpec& spec,
+                                    const std::map<std::string, Value>& params,
                                     const ProjectId& project, const actions::Registry& registry) {
   PortValues bindings;
   for (const NodeSpec& node : spec.nodes) {
     TAKT_ASSIGN(const auto definition, step_definition(node, params));
     const actions::StepRunner* runner = registry.find_runner(node.action);
     if (runner == nullptr) return fail(Code::kInvalid, "there is no action '" + node.action + "'");
-    TAKT_ASSIGN(const auto ports, runner->describe(definition).transform_error(while_("node " + node.name)));
+    TAKT_ASSIGN(const auto ports,
+                runner->describe(definition).transform_error(while_("node " + node.name)));
     for (const auto& [input, written] : node.inputs) {
       if (output_reference(written)) continue;
       const std::string field = "nodes." + node.name + ".inputs." + input;
@@ -51,34 +55,39 @@ Result<PortValues> resolve_bindings(const PipelineSpec& spec, const std::map<std
   return bindings;
 }
 
-Result<PortValues> gather_inputs(const NodeSpec& node, const PortValues& bindings,
-                                 const std::function<const PortValues*(std::string_view node)>& outputs_of) {
+Result<PortValues> gather_inputs(
+    const NodeSpec& node, const PortValues& bindings,
+    const std::function<const PortValues*(std::string_view node)>& outputs_of) {
   PortValues inputs;
   for (const auto& [input, written] : node.inputs) {
     const auto reference = output_reference(written);
     if (!reference) {
       const auto bound = bindings.find(node.name + "." + input);
-      if (bound == bindings.end()) return fail(Code::kInternal, "input " + input + " was never bound");
+      if (bound == bindings.end())
+        return fail(Code::kInternal, "input " + input + " was never bound");
       inputs[input] = bound->second;
       continue;
     }
     const PortValues* outputs = outputs_of(reference->node);
     if (outputs == nullptr || !outputs->contains(reference->output))
-      return fail(Code::kInvalid, "node " + reference->node + " gave no output '" + reference->output + "'");
+      return fail(Code::kInvalid,
+                  "node " + reference->node + " gave no output '" + reference->output + "'");
     inputs[input] = outputs->at(reference->output);
   }
   return inputs;
 }
 
-Digest cache_key(const std::string& action, const actions::StepDefinition& definition, const PortValues& inputs,
-                 const Digest& code, const Digest& environment) {
+Digest cache_key(const std::string& action, const actions::StepDefinition& definition,
+                 const PortValues& inputs, const Digest& code, const Digest& environment) {
   Object parts{{"action", action}, {"with", definition.with}};
   Object input_digests;
   for (const auto& [name, value] : inputs)
-    input_digests[name] = Object{{"kind", actions::port_kind_name(value.kind)}, {"digest", value.digest.value}};
+    input_digests[name] =
+        Object{{"kind", actions::port_kind_name(value.kind)}, {"digest", value.digest.value}};
   parts["inputs"] = std::move(input_digests);
   Object outputs;
-  for (const auto& [name, port] : definition.outputs_declared) outputs[name] = actions::port_kind_name(port.kind);
+  for (const auto& [name, port] : definition.outputs_declared)
+    outputs[name] = actions::port_kind_name(port.kind);
   parts["outputs"] = std::move(outputs);
   if (action == "job") {
     parts["code"] = code.value;

@@ -32,10 +32,10 @@ constexpr std::array kTransitions = {
 };
 
 constexpr std::array<std::string_view, 11> kNodeStateNames = {
-    "pending", "waiting-approval", "running", "retrying", "done",     "cached",
+    "pending", "waiting-approval", "running",  "retrying", "done",     "cached",
     "failed",  "stopped",          "rejected", "skipped",  "cancelled"};
-constexpr std::array<std::string_view, 5> kRunStateNames = {"running", "succeeded", "failed", "stopped",
-                                                            "cancelled"};
+constexpr std::array<std::string_view, 5> kRunStateNames = {"running", "succeeded", "failed",
+                                                            "stopped", "cancelled"};
 constexpr std::array<std::string_view, 11> kNodeEventNames = {
     "started", "found cached", "approval asked", "approved", "rejected", "done",
     "stopped", "failed",       "retry planned",  "skipped",  "cancelled"};
@@ -49,15 +49,24 @@ Result<Enum> parse_name(const std::array<std::string_view, N>& names, std::strin
 
 }  // namespace
 
-std::string_view node_state_name(NodeState state) { return kNodeStateNames[static_cast<std::size_t>(state)]; }
-Result<NodeState> parse_node_state(std::string_view name) { return parse_name<NodeState>(kNodeStateNames, name); }
-std::string_view run_state_name(RunState state) { return kRunStateNames[static_cast<std::size_t>(state)]; }
-Result<RunState> parse_run_state(std::string_view name) { return parse_name<RunState>(kRunStateNames, name); }
+std::string_view node_state_name(NodeState state) {
+  return kNodeStateNames[static_cast<std::size_t>(state)];
+}
+Result<NodeState> parse_node_state(std::string_view name) {
+  return parse_name<NodeState>(kNodeStateNames, name);
+}
+std::string_view run_state_name(RunState state) {
+  return kRunStateNames[static_cast<std::size_t>(state)];
+}
+Result<RunState> parse_run_state(std::string_view name) {
+  return parse_name<RunState>(kRunStateNames, name);
+}
 
 Result<NodeState> next(NodeState state, NodeEvent event) {
   for (const Transition& transition : kTransitions)
     if (transition.from == state && transition.event == event) return transition.to;
-  return fail(Code::kConflict, "a node that is " + std::string(node_state_name(state)) + " cannot be " +
+  return fail(Code::kConflict, "a node that is " + std::string(node_state_name(state)) +
+                                   " cannot be " +
                                    std::string(kNodeEventNames[static_cast<std::size_t>(event)]));
 }
 

@@ -13,8 +13,17 @@
 namespace takt::pipelines {
 
 enum class NodeEvent {
-  kStarted, kFoundCached, kApprovalAsked, kApproved, kRejected,
-  kDone, kStopped, kFailed, kRetryPlanned, kSkipped, kCancelled
+  kStarted,
+  kFoundCached,
+  kApprovalAsked,
+  kApproved,
+  kRejected,
+  kDone,
+  kStopped,
+  kFailed,
+  kRetryPlanned,
+  kSkipped,
+  kCancelled
 };
 
 /// kConflict when the event cannot happen in that state.

@@ -19,13 +19,14 @@ enum class ApprovalRule { kNone, kAnyone, kNotSubmitter };
 
 struct NodeSpec {
   std::string name;
-  std::string action;               // "job" when the node has `job:`
-  Value with;                       // as written: options, or the job's spec with params and outputs
-  std::vector<std::string> needs;   // written ones and those that inputs refer to, without repeats
-  std::map<std::string, Value> inputs;  // as written: a reference, ${params.x} or ${nodes.n.outputs.o}
+  std::string action;              // "job" when the node has `job:`
+  Value with;                      // as written: options, or the job's spec with params and outputs
+  std::vector<std::string> needs;  // written ones and those that inputs refer to, without repeats
+  std::map<std::string, Value>
+      inputs;  // as written: a reference, ${params.x} or ${nodes.n.outputs.o}
   std::map<std::string, actions::Port> outputs;
   ApprovalRule approval = ApprovalRule::kNone;
-  std::string question;             // of the approval
+  std::string question;  // of the approval
   int retries_max = 0;
   std::int64_t retry_backoff_ms = 1000;
 };
@@ -33,17 +34,17 @@ struct NodeSpec {
 /// A definition, checked: names exist, ports fit, no cycle.
 struct PipelineSpec {
   std::string name;
-  std::string on_dataset;           // `on: {dataset: NAME}`; empty: none
+  std::string on_dataset;               // `on: {dataset: NAME}`; empty: none
   std::map<std::string, Value> params;  // defaults
-  std::vector<NodeSpec> nodes;      // as written
+  std::vector<NodeSpec> nodes;          // as written
   const NodeSpec* find(std::string_view node) const;
 };
 
 struct Pipeline {
   std::string name;
-  Value definition;                 // the document
-  Digest digest;                    // of the definition's canonical text
-  Digest code, environment;         // empty: none
+  Value definition;          // the document
+  Digest digest;             // of the definition's canonical text
+  Digest code, environment;  // empty: none
   bool is_armed = false;
   std::string on_dataset;
   UserId created_by;
@@ -53,11 +54,22 @@ struct Pipeline {
 
 // A node's life; `next` in node_state.h is the table.
 enum class NodeState {
-  kPending, kWaitingApproval, kRunning, kRetrying,
-  kDone, kCached, kFailed, kStopped, kRejected, kSkipped, kCancelled
+  kPending,
+  kWaitingApproval,
+  kRunning,
+  kRetrying,
+  kDone,
+  kCached,
+  kFailed,
+  kStopped,
+  kRejected,
+  kSkipped,
+  kCancelled
 };
 inline bool is_final(NodeState state) { return state >= NodeState::kDone; }
-inline bool is_good(NodeState state) { return state == NodeState::kDone || state == NodeState::kCached; }
+inline bool is_good(NodeState state) {
+  return state == NodeState::kDone || state == NodeState::kCached;
+}
 std::string_view node_state_name(NodeState state);
 Result<NodeState> parse_node_state(std::string_view name);
 
@@ -73,12 +85,12 @@ struct Node {
   NodeState state = NodeState::kPending;
   int attempt = 0;
   std::string reason;
-  PortValues inputs;    // filled when it becomes ready
-  PortValues outputs;   // when done
+  PortValues inputs;   // filled when it becomes ready
+  PortValues outputs;  // when done
   Digest cache_key;
   Ref work;
   UserId approver;
-  std::string note;     // of who approved or rejected
+  std::string note;  // of who approved or rejected
   UnixMs asked_ms = 0, retry_ms = 0, started_ms = 0, ended_ms = 0;
 };
 
@@ -91,7 +103,8 @@ struct PipelineRun {
   Value definition;
   Digest code, environment;
   std::map<std::string, Value> params;
-  PortValues bindings;   // references in inputs, resolved when the run was made: "node.input" -> value
+  PortValues
+      bindings;  // references in inputs, resolved when the run was made: "node.input" -> value
   std::string trigger = "manual";
   UserId started_by;
   bool is_cancel_asked = false;

@@ -26,7 +26,12 @@ class Planner {
  public:
   Planner(const actions::Registry& registry, const ProjectId& project, const Pipeline& pipeline,
           const PipelineSpec& spec, std::map<std::string, Value> params, const PipelineRun* last)
-      : registry_(registry), project_(project), pipeline_(pipeline), spec_(spec), params_(std::move(params)), last_(last) {}
+      : registry_(registry),
+        project_(project),
+        pipeline_(pipeline),
+        spec_(spec),
+        params_(std::move(params)),
+        last_(last) {}
 
   Status plan_all(store::Reader& reader, const PortValues& bindings) {
     TAKT_ASSIGN(const auto order, topological_order(spec_));
@@ -42,12 +47,14 @@ class Planner {
   }
 
  private:
-  Result<Planned> plan_one(store::Reader& reader, const NodeSpec& node, const PortValues& bindings) {
+  Result<Planned> plan_one(store::Reader& reader, const NodeSpec& node,
+                           const PortValues& bindings) {
     Planned planned;
     planned.node.name = node.name;
     for (const std::string& need : node.needs) {
       const Planned& upstream = planned_.at(need);
-      if (upstream.node.verdict == Verdict::kBlocked || spec_.find(need)->approval != ApprovalRule::kNone) {
+      if (upstream.node.verdict == Verdict::kBlocked ||
+          spec_.find(need)->approval != ApprovalRule::kNone) {
         planned.node.verdict = Verdict::kBlocked;
         planned.node.reason = "until " + need + " is approved";
         return planned;
@@ -68,33 +75,37 @@ class Planner {
     return look_up(reader, node, bindings, std::move(planned));
   }
 
-  Result<Planned> look_up(store::Reader& reader, const NodeSpec& node, const PortValues& bindings, Planned planned) {
+  Result<Planned> look_up(store::Reader& reader, const NodeSpec& node, const PortValues& bindings,
+                          Planned planned) {
     TAKT_ASSIGN(const PortValues inputs, gather_inputs(node, bindings, [&](std::string_view name) {
-      const auto found = planned_.find(std::string(name));
-      return found == planned_.end() ? nullptr : &found->second.outputs;
-    }));
+                  const auto found = planned_.find(std::string(name));
+                  return found == planned_.end() ? nullptr : &found->second.outputs;
+                }));
     TAKT_ASSIGN(const auto definition, step_definition(node, params_));
     TAKT_ASSIGN(const auto ports, registry_.find_runner(node.action)->describe(definition));
     if (!ports.cacheable) {
       planned.node.reason = node.action + " acts on the world, it always runs";
       return planned;
     }
-    const Digest key = cache_key(node.action, definition, inputs, pipeline_.code, pipeline_.environment);
+    const Digest key =
+        cache_key(node.action, definition, inputs, pipeline_.code, pipeline_.environment);
     TAKT_ASSIGN(const auto known, find_result(reader, project_, key));
     const Node* before = last_ == nullptr ? nullptr : last_->find(node.name);
     if (!known || !outputs_exist(registry_, project_, known->outputs)) {
-      planned.node.reason = known                 ? "an output of " + known->node.text() + " was removed"
-                            : before == nullptr   ? "it never ran"
-                            : before->cache_key == key ? "its last run did not succeed"
-                                                  : "its inputs, options, code or environment changed";
+      planned.node.reason = known ? "an output of " + known->node.text() + " was removed"
+                            : before == nullptr ? "it never ran"
+                            : before->cache_key == key
+                                ? "its last run did not succeed"
+                                : "its inputs, options, code or environment changed";
       return planned;
     }
     planned.outputs = known->outputs;
     planned.has_outputs = true;
     const bool is_fresh = before != nullptr && is_good(before->state) && before->cache_key == key;
     planned.node.verdict = is_fresh ? Verdict::kFresh : Verdict::kCached;
-    planned.node.reason = is_fresh ? "outputs of run " + std::to_string(last_->number) + " are in place"
-                                   : "will be restored from " + known->node.text();
+    planned.node.reason = is_fresh
+                              ? "outputs of run " + std::to_string(last_->number) + " are in place"
+                              : "will be restored from " + known->node.text();
     return planned;
   }
 
@@ -108,23 +119,28 @@ class Planner {
 };
 
 bool is_same_pipeline(const Pipeline& a, const Pipeline& b) {
-  return a.digest == b.digest && a.code == b.code && a.environment == b.environment && a.on_dataset == b.on_dataset &&
-         a.is_armed == b.is_armed && a.created_by == b.created_by;
+  return a.digest == b.digest && a.code == b.code && a.environment == b.environment &&
+         a.on_dataset == b.on_dataset && a.is_armed == b.is_armed && a.created_by == b.created_by;
 }
 
 }  // namespace
 
 std::string_view verdict_name(Verdict verdict) {
   switch (verdict) {
-    case Verdict::kFresh: return "fresh";
-    case Verdict::kCached: return "cached";
-    case Verdict::kWillRun: return "will-run";
-    case Verdict::kBlocked: return "blocked";
+    case Verdict::kFresh:
+      return "fresh";
+    case Verdict::kCached:
+      return "cached";
+    case Verdict::kWillRun:
+      return "will-run";
+    case Verdict::kBlocked:
+      return "blocked";
   }
   return "";
 }
 
-PipelineService::PipelineService(store::Database& db, const actions::Registry& registry, access::Policy& policy)
+PipelineService::PipelineService(store::Database& db, const actions::Registry& registry,
+                                 access::Policy& policy)
     : db_(db), registry_(registry), policy_(policy) {}
 
 Result<Pipeline> PipelineService::apply(const access::CanWrite& by, const ApplyPipeline& request) {
@@ -176,8 +192,8 @@ Result<Pipeline> PipelineService::get(const access::CanRead& by, std::string_vie
   return pipeline;
 }
 
-Result<std::vector<PlannedNode>> PipelineService::plan(const access::CanRead& by, std::string_view name,
-                                                       const Object& given) {
+Result<std::vector<PlannedNode>> PipelineService::plan(const access::CanRead& by,
+                                                       std::string_view name, const Object& given) {
   TAKT_ASSIGN(const Pipeline pipeline, get(by, name));
   TAKT_ASSIGN(const PipelineSpec spec, parse_pipeline(pipeline.definition, registry_));
   TAKT_ASSIGN(const auto params, merge_params(spec, given));
@@ -222,7 +238,8 @@ Result<PipelineRun> PipelineService::start_run(const access::CanWrite& by, std::
   return get_run(read, name, number);
 }
 
-Result<PipelineRun> PipelineService::get_run(const access::CanRead& by, std::string_view name, std::int64_t number) {
+Result<PipelineRun> PipelineService::get_run(const access::CanRead& by, std::string_view name,
+                                             std::int64_t number) {
   PipelineRun run;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
     if (number == 0) {
@@ -235,7 +252,8 @@ Result<PipelineRun> PipelineService::get_run(const access::CanRead& by, std::str
   return run;
 }
 
-Result<std::vector<PipelineRun>> PipelineService::list_runs(const access::CanRead& by, std::string_view name,
+Result<std::vector<PipelineRun>> PipelineService::list_runs(const access::CanRead& by,
+                                                            std::string_view name,
                                                             std::int64_t before, int limit) {
   std::vector<PipelineRun> runs;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
@@ -246,7 +264,8 @@ Result<std::vector<PipelineRun>> PipelineService::list_runs(const access::CanRea
   return runs;
 }
 
-Result<PipelineRun> PipelineService::cancel(const access::CanWrite& by, std::string_view name, std::int64_t number) {
+Result<PipelineRun> PipelineService::cancel(const access::CanWrite& by, std::string_view name,
+                                            std::int64_t number) {
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     TAKT_ASSIGN(const PipelineRun run, load_run(tx, by.project(), name, number));
     if (run.is_cancel_asked) return {};
@@ -256,40 +275,46 @@ Result<PipelineRun> PipelineService::cancel(const access::CanWrite& by, std::str
 }
 
 Result<PipelineRun> PipelineService::approve(const access::CanOperate& by, std::string_view name,
-                                             std::int64_t number, std::string_view node, std::string note) {
+                                             std::int64_t number, std::string_view node,
+                                             std::string note) {
   return decide(by, name, number, node, std::move(note), true);
 }
 
 Result<PipelineRun> PipelineService::reject(const access::CanOperate& by, std::string_view name,
-                                            std::int64_t number, std::string_view node, std::string note) {
+                                            std::int64_t number, std::string_view node,
+                                            std::string note) {
   return decide(by, name, number, node, std::move(note), false);
 }
 
 Result<PipelineRun> PipelineService::decide(const access::CanOperate& by, std::string_view name,
-                                            std::int64_t number, std::string_view node_name, std::string note,
-                                            bool is_approval) {
+                                            std::int64_t number, std::string_view node_name,
+                                            std::string note, bool is_approval) {
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     TAKT_ASSIGN(const PipelineRun run, load_run(tx, by.project(), name, number));
     const Node* found = run.find(node_name);
     if (found == nullptr)
-      return fail(Code::kNotFound, "run " + run.ref().path + " has no node '" + std::string(node_name) + "'");
+      return fail(Code::kNotFound,
+                  "run " + run.ref().path + " has no node '" + std::string(node_name) + "'");
     TAKT_ASSIGN(const PipelineSpec spec, parse_pipeline(run.definition, registry_));
     const bool by_submitter = by.user() == run.started_by;
     if (spec.find(node_name)->approval == ApprovalRule::kNotSubmitter && by_submitter)
       return fail(Code::kDenied,
-                  "node " + found->name + " must be decided by someone other than " + run.started_by.value +
-                      ", who started the run",
+                  "node " + found->name + " must be decided by someone other than " +
+                      run.started_by.value + ", who started the run",
                   "ask another operator");
     // The same decision by the same person again: a client that did not get the first reply.
-    const bool is_repeat = found->approver == by.user() && (found->state == NodeState::kRejected) != is_approval;
+    const bool is_repeat =
+        found->approver == by.user() && (found->state == NodeState::kRejected) != is_approval;
     if (is_repeat) return {};
     if (found->state != NodeState::kWaitingApproval)
       return fail(Code::kConflict, "node " + found->name + " of " + run.ref().path + " is " +
-                                       std::string(node_state_name(found->state)) + ", it waits for no decision");
+                                       std::string(node_state_name(found->state)) +
+                                       ", it waits for no decision");
     Node node = *found;
     node.approver = by.user();
     node.note = note;
-    node.reason = is_approval ? "" : "rejected by " + by.user().value + (note.empty() ? "" : ": " + note);
+    node.reason =
+        is_approval ? "" : "rejected by " + by.user().value + (note.empty() ? "" : ": " + note);
     return move_node(tx, run, NodeState::kWaitingApproval, node,
                      is_approval ? NodeEvent::kApproved : NodeEvent::kRejected, by.user());
   }));

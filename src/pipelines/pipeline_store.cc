@@ -81,7 +81,8 @@ Result<Node> node_from(const store::Row& row) {
 }
 
 Status load_nodes(store::Reader& reader, PipelineRun& run) {
-  TAKT_ASSIGN(const auto rows, reader.query(sql::kListNodes, {run.project.value, run.pipeline, run.number}));
+  TAKT_ASSIGN(const auto rows,
+              reader.query(sql::kListNodes, {run.project.value, run.pipeline, run.number}));
   for (const auto& row : rows) {
     TAKT_ASSIGN(Node node, node_from(row));
     run.nodes.push_back(std::move(node));
@@ -89,7 +90,8 @@ Status load_nodes(store::Reader& reader, PipelineRun& run) {
   return {};
 }
 
-Result<std::vector<PipelineRun>> runs_from(store::Reader& reader, const store::Rows& rows, bool with_nodes) {
+Result<std::vector<PipelineRun>> runs_from(store::Reader& reader, const store::Rows& rows,
+                                           bool with_nodes) {
   std::vector<PipelineRun> runs;
   for (const auto& row : rows) {
     TAKT_ASSIGN(PipelineRun run, run_from(row));
@@ -102,8 +104,8 @@ Result<std::vector<PipelineRun>> runs_from(store::Reader& reader, const store::R
 std::string text_of(const PortValues& values) { return dump_json(to_value(values)); }
 std::string text_of(const Ref& ref) { return ref.kind.empty() ? std::string() : ref.text(); }
 
-store::Event event_of(std::string_view verb, const PipelineRun& run, const UserId& actor, Ref subject,
-                      Object details) {
+store::Event event_of(std::string_view verb, const PipelineRun& run, const UserId& actor,
+                      Ref subject, Object details) {
   store::Event event;
   event.verb = std::string(verb);
   event.project = run.project;
@@ -115,23 +117,29 @@ store::Event event_of(std::string_view verb, const PipelineRun& run, const UserI
 
 std::string_view verb_of(NodeEvent event) {
   switch (event) {
-    case NodeEvent::kStarted: return "node.started";
-    case NodeEvent::kApprovalAsked: return "node.waits-approval";
-    case NodeEvent::kApproved: return "node.approved";
-    case NodeEvent::kRejected: return "node.rejected";
-    case NodeEvent::kRetryPlanned: return "node.retry-planned";
-    default: return "node.ended";
+    case NodeEvent::kStarted:
+      return "node.started";
+    case NodeEvent::kApprovalAsked:
+      return "node.waits-approval";
+    case NodeEvent::kApproved:
+      return "node.approved";
+    case NodeEvent::kRejected:
+      return "node.rejected";
+    case NodeEvent::kRetryPlanned:
+      return "node.retry-planned";
+    default:
+      return "node.ended";
   }
 }
 
 }  // namespace
 
 Status store_pipeline(store::Tx& tx, const ProjectId& project, const Pipeline& pipeline) {
-  TAKT_RETURN_IF_ERROR(tx.exec(
-      sql::kUpsertPipeline,
-      {project.value, pipeline.name, dump_json(pipeline.definition), pipeline.digest.value, pipeline.code.value,
-       pipeline.environment.value, std::int64_t{pipeline.is_armed}, pipeline.on_dataset,
-       pipeline.created_by.value, tx.now_ms()}));
+  TAKT_RETURN_IF_ERROR(
+      tx.exec(sql::kUpsertPipeline,
+              {project.value, pipeline.name, dump_json(pipeline.definition), pipeline.digest.value,
+               pipeline.code.value, pipeline.environment.value, std::int64_t{pipeline.is_armed},
+               pipeline.on_dataset, pipeline.created_by.value, tx.now_ms()}));
   store::Event event;
   event.verb = "pipeline.stored";
   event.project = project;
@@ -143,15 +151,17 @@ Status store_pipeline(store::Tx& tx, const ProjectId& project, const Pipeline& p
   return {};
 }
 
-Result<Pipeline> load_pipeline(store::Reader& reader, const ProjectId& project, std::string_view name) {
+Result<Pipeline> load_pipeline(store::Reader& reader, const ProjectId& project,
+                               std::string_view name) {
   TAKT_ASSIGN(const auto row, reader.find(sql::kFindPipeline, {project.value, std::string(name)}));
   if (row) return pipeline_from(*row);
   TAKT_ASSIGN(const auto all, load_pipelines(reader, project));
   std::vector<std::string> names;
   for (const Pipeline& pipeline : all) names.push_back(pipeline.name);
   const std::string near = nearest_name(name, names);
-  return fail(Code::kNotFound, "no pipeline '" + std::string(name) + "'",
-              near.empty() ? "store one with `takt apply -f FILE`" : "did you mean '" + near + "'?");
+  return fail(
+      Code::kNotFound, "no pipeline '" + std::string(name) + "'",
+      near.empty() ? "store one with `takt apply -f FILE`" : "did you mean '" + near + "'?");
 }
 
 Result<std::vector<Pipeline>> load_pipelines(store::Reader& reader, const ProjectId& project) {
@@ -159,14 +169,18 @@ Result<std::vector<Pipeline>> load_pipelines(store::Reader& reader, const Projec
   return pipelines_from(rows);
 }
 
-Result<std::vector<Pipeline>> load_armed(store::Reader& reader, const ProjectId& project, std::string_view dataset) {
-  TAKT_ASSIGN(const auto rows, reader.query(sql::kListArmed, {project.value, std::string(dataset)}));
+Result<std::vector<Pipeline>> load_armed(store::Reader& reader, const ProjectId& project,
+                                         std::string_view dataset) {
+  TAKT_ASSIGN(const auto rows,
+              reader.query(sql::kListArmed, {project.value, std::string(dataset)}));
   return pipelines_from(rows);
 }
 
-Result<std::int64_t> insert_run(store::Tx& tx, const PipelineRun& run, std::string_view request_key) {
+Result<std::int64_t> insert_run(store::Tx& tx, const PipelineRun& run,
+                                std::string_view request_key) {
   if (!request_key.empty()) {
-    TAKT_ASSIGN(const auto known, tx.find(sql::kFindRunByKey, {run.project.value, run.pipeline, std::string(request_key)}));
+    TAKT_ASSIGN(const auto known, tx.find(sql::kFindRunByKey, {run.project.value, run.pipeline,
+                                                               std::string(request_key)}));
     if (known) return known->integer(0);
   }
   TAKT_ASSIGN(const auto taken, tx.find(sql::kTakeRunNumber, {run.project.value, run.pipeline}));
@@ -181,9 +195,11 @@ Result<std::int64_t> insert_run(store::Tx& tx, const PipelineRun& run, std::stri
        run.environment.value, dump_json(Value(params)), text_of(run.bindings), run.trigger,
        std::string(request_key), run.started_by.value, tx.now_ms()}));
   for (std::size_t i = 0; i < run.nodes.size(); ++i)
-    TAKT_RETURN_IF_ERROR(tx.exec(sql::kInsertNode, {run.project.value, run.pipeline, numbered.number,
-                                                    static_cast<std::int64_t>(i), run.nodes[i].name}));
-  TAKT_RETURN_IF_ERROR(store::add_edge(tx, run.project, numbered.ref(), "part-of", Ref{"pipeline", run.pipeline}));
+    TAKT_RETURN_IF_ERROR(
+        tx.exec(sql::kInsertNode, {run.project.value, run.pipeline, numbered.number,
+                                   static_cast<std::int64_t>(i), run.nodes[i].name}));
+  TAKT_RETURN_IF_ERROR(
+      store::add_edge(tx, run.project, numbered.ref(), "part-of", Ref{"pipeline", run.pipeline}));
   for (const auto& [input, value] : run.bindings)
     if (!value.ref.kind.empty())
       TAKT_RETURN_IF_ERROR(store::add_edge(tx, run.project, numbered.ref(), "used", value.ref));
@@ -193,13 +209,15 @@ Result<std::int64_t> insert_run(store::Tx& tx, const PipelineRun& run, std::stri
   return numbered.number;
 }
 
-Result<PipelineRun> load_run(store::Reader& reader, const ProjectId& project, std::string_view pipeline,
-                             std::int64_t number) {
-  TAKT_ASSIGN(const auto row, reader.find(sql::kFindRun, {project.value, std::string(pipeline), number}));
+Result<PipelineRun> load_run(store::Reader& reader, const ProjectId& project,
+                             std::string_view pipeline, std::int64_t number) {
+  TAKT_ASSIGN(const auto row,
+              reader.find(sql::kFindRun, {project.value, std::string(pipeline), number}));
   if (!row) {
     TAKT_ASSIGN(const Pipeline known, load_pipeline(reader, project, pipeline));
-    return fail(Code::kNotFound, "pipeline '" + known.name + "' has no run " + std::to_string(number),
-                known.last_run == 0 ? "it never ran" : "its last is " + std::to_string(known.last_run));
+    return fail(
+        Code::kNotFound, "pipeline '" + known.name + "' has no run " + std::to_string(number),
+        known.last_run == 0 ? "it never ran" : "its last is " + std::to_string(known.last_run));
   }
   TAKT_ASSIGN(PipelineRun run, run_from(*row));
   TAKT_RETURN_IF_ERROR(load_nodes(reader, run));
@@ -207,10 +225,10 @@ Result<PipelineRun> load_run(store::Reader& reader, const ProjectId& project, st
 }
 
 Result<std::vector<PipelineRun>> load_runs(store::Reader& reader, const ProjectId& project,
-                                           std::string_view pipeline, std::int64_t before, int limit,
-                                           bool with_nodes) {
-  TAKT_ASSIGN(const auto rows, reader.query(sql::kListRuns, {project.value, std::string(pipeline), before,
-                                                             std::int64_t{limit}}));
+                                           std::string_view pipeline, std::int64_t before,
+                                           int limit, bool with_nodes) {
+  TAKT_ASSIGN(const auto rows, reader.query(sql::kListRuns, {project.value, std::string(pipeline),
+                                                             before, std::int64_t{limit}}));
   return runs_from(reader, rows, with_nodes);
 }
 
@@ -219,51 +237,58 @@ Result<std::vector<PipelineRun>> load_open_runs(store::Reader& reader) {
   return runs_from(reader, rows, true);
 }
 
-Result<std::vector<PipelineRun>> load_failed_since(store::Reader& reader, const ProjectId& project, UnixMs since_ms) {
+Result<std::vector<PipelineRun>> load_failed_since(store::Reader& reader, const ProjectId& project,
+                                                   UnixMs since_ms) {
   TAKT_ASSIGN(const auto rows, reader.query(sql::kListEndedSince, {project.value, since_ms}));
   return runs_from(reader, rows, false);
 }
 
-Result<std::int64_t> count_runs_since(store::Reader& reader, const ProjectId& project, UnixMs since_ms) {
+Result<std::int64_t> count_runs_since(store::Reader& reader, const ProjectId& project,
+                                      UnixMs since_ms) {
   TAKT_ASSIGN(const auto row, reader.find(sql::kCountRunsSince, {project.value, since_ms}));
   return row->integer(0);
 }
 
-Status move_node(store::Tx& tx, const PipelineRun& run, NodeState from, Node changed, NodeEvent event,
-                 const UserId& actor) {
+Status move_node(store::Tx& tx, const PipelineRun& run, NodeState from, Node changed,
+                 NodeEvent event, const UserId& actor) {
   TAKT_ASSIGN(changed.state, next(from, event));
-  if (changed.state == NodeState::kRunning && changed.started_ms == 0) changed.started_ms = tx.now_ms();
+  if (changed.state == NodeState::kRunning && changed.started_ms == 0)
+    changed.started_ms = tx.now_ms();
   if (is_final(changed.state)) changed.ended_ms = tx.now_ms();
-  TAKT_ASSIGN(const std::int64_t rows,
-              tx.exec(sql::kUpdateNode,
-                      {run.project.value, run.pipeline, run.number, changed.name, std::string(node_state_name(from)),
-                       std::string(node_state_name(changed.state)), std::int64_t{changed.attempt}, changed.reason,
-                       text_of(changed.inputs), text_of(changed.outputs), changed.cache_key.value,
-                       text_of(changed.work), changed.approver.value, changed.note, changed.asked_ms,
-                       changed.retry_ms, changed.started_ms, changed.ended_ms}));
+  TAKT_ASSIGN(
+      const std::int64_t rows,
+      tx.exec(sql::kUpdateNode,
+              {run.project.value, run.pipeline, run.number, changed.name,
+               std::string(node_state_name(from)), std::string(node_state_name(changed.state)),
+               std::int64_t{changed.attempt}, changed.reason, text_of(changed.inputs),
+               text_of(changed.outputs), changed.cache_key.value, text_of(changed.work),
+               changed.approver.value, changed.note, changed.asked_ms, changed.retry_ms,
+               changed.started_ms, changed.ended_ms}));
   if (rows == 0)
-    return fail(Code::kConflict, "node " + changed.name + " of " + run.ref().path + " is no longer " +
-                                     std::string(node_state_name(from)));
+    return fail(Code::kConflict, "node " + changed.name + " of " + run.ref().path +
+                                     " is no longer " + std::string(node_state_name(from)));
   Object details{{"state", node_state_name(changed.state)}, {"attempt", changed.attempt}};
   if (!changed.reason.empty()) details["reason"] = changed.reason;
   if (!changed.work.kind.empty()) details["work"] = changed.work.text();
   if (!changed.note.empty()) details["note"] = changed.note;
   const Ref subject = run.node_ref(changed.name);
   if (event == NodeEvent::kApproved || event == NodeEvent::kRejected)
-    TAKT_RETURN_IF_ERROR(store::add_edge(tx, run.project, subject,
-                                         event == NodeEvent::kApproved ? "approved-by" : "rejected-by", ref_of(actor)));
+    TAKT_RETURN_IF_ERROR(store::add_edge(
+        tx, run.project, subject, event == NodeEvent::kApproved ? "approved-by" : "rejected-by",
+        ref_of(actor)));
   if (event == NodeEvent::kDone) {
     TAKT_RETURN_IF_ERROR(store::add_edge(tx, run.project, subject, "part-of", run.ref()));
     if (!changed.work.kind.empty() && changed.work.kind == "job")
       TAKT_RETURN_IF_ERROR(store::add_edge(tx, run.project, changed.work, "part-of", subject));
   }
-  TAKT_RETURN_IF_ERROR(store::append_event(tx, event_of(verb_of(event), run, actor, subject, std::move(details))));
+  TAKT_RETURN_IF_ERROR(
+      store::append_event(tx, event_of(verb_of(event), run, actor, subject, std::move(details))));
   return {};
 }
 
 Status store_node_work(store::Tx& tx, const PipelineRun& run, const Node& node) {
-  TAKT_RETURN_IF_ERROR(tx.exec(sql::kUpdateNodeWork, {run.project.value, run.pipeline, run.number, node.name,
-                                                      text_of(node.work), node.reason}));
+  TAKT_RETURN_IF_ERROR(tx.exec(sql::kUpdateNodeWork, {run.project.value, run.pipeline, run.number,
+                                                      node.name, text_of(node.work), node.reason}));
   return {};
 }
 
@@ -280,15 +305,18 @@ Status end_run(store::Tx& tx, const PipelineRun& run, RunState state, const std:
 }
 
 Status ask_cancel(store::Tx& tx, const PipelineRun& run, const UserId& actor) {
-  TAKT_ASSIGN(const std::int64_t rows, tx.exec(sql::kAskCancel, {run.project.value, run.pipeline, run.number}));
+  TAKT_ASSIGN(const std::int64_t rows,
+              tx.exec(sql::kAskCancel, {run.project.value, run.pipeline, run.number}));
   if (rows == 0)
-    return fail(Code::kConflict, "run " + run.ref().path + " has ended: " + std::string(run_state_name(run.state)));
-  TAKT_RETURN_IF_ERROR(
-      store::append_event(tx, event_of("pipeline-run.cancel-asked", run, actor, run.ref(), Object{})));
+    return fail(Code::kConflict,
+                "run " + run.ref().path + " has ended: " + std::string(run_state_name(run.state)));
+  TAKT_RETURN_IF_ERROR(store::append_event(
+      tx, event_of("pipeline-run.cancel-asked", run, actor, run.ref(), Object{})));
   return {};
 }
 
-Result<std::optional<KnownResult>> find_result(store::Reader& reader, const ProjectId& project, const Digest& key) {
+Result<std::optional<KnownResult>> find_result(store::Reader& reader, const ProjectId& project,
+                                               const Digest& key) {
   TAKT_ASSIGN(const auto row, reader.find(sql::kFindResult, {project.value, key.value}));
   if (!row) return std::nullopt;
   KnownResult result;
@@ -297,7 +325,8 @@ Result<std::optional<KnownResult>> find_result(store::Reader& reader, const Proj
   return result;
 }
 
-Status save_result(store::Tx& tx, const ProjectId& project, const Digest& key, const KnownResult& result) {
+Status save_result(store::Tx& tx, const ProjectId& project, const Digest& key,
+                   const KnownResult& result) {
   TAKT_RETURN_IF_ERROR(tx.exec(sql::kSaveResult, {project.value, key.value, text_of(result.outputs),
                                                   result.node.text(), tx.now_ms()}));
   return {};

@@ -15,28 +15,33 @@ namespace takt::pipelines {
 
 Status store_pipeline(store::Tx& tx, const ProjectId& project, const Pipeline& pipeline);
 /// kNotFound names the nearest pipeline.
-Result<Pipeline> load_pipeline(store::Reader& reader, const ProjectId& project, std::string_view name);
+Result<Pipeline> load_pipeline(store::Reader& reader, const ProjectId& project,
+                               std::string_view name);
 Result<std::vector<Pipeline>> load_pipelines(store::Reader& reader, const ProjectId& project);
-Result<std::vector<Pipeline>> load_armed(store::Reader& reader, const ProjectId& project, std::string_view dataset);
+Result<std::vector<Pipeline>> load_armed(store::Reader& reader, const ProjectId& project,
+                                         std::string_view dataset);
 
 /// Takes the next number and stores the run with its pending nodes, and its first event. With a
 /// request key that a run has already, gives that run's number.
-Result<std::int64_t> insert_run(store::Tx& tx, const PipelineRun& run, std::string_view request_key);
-Result<PipelineRun> load_run(store::Reader& reader, const ProjectId& project, std::string_view pipeline,
-                             std::int64_t number);
+Result<std::int64_t> insert_run(store::Tx& tx, const PipelineRun& run,
+                                std::string_view request_key);
+Result<PipelineRun> load_run(store::Reader& reader, const ProjectId& project,
+                             std::string_view pipeline, std::int64_t number);
 /// Newest first, below `before` (0: all); without nodes unless asked.
 Result<std::vector<PipelineRun>> load_runs(store::Reader& reader, const ProjectId& project,
-                                           std::string_view pipeline, std::int64_t before, int limit,
-                                           bool with_nodes);
+                                           std::string_view pipeline, std::int64_t before,
+                                           int limit, bool with_nodes);
 /// Of all projects, with nodes.
 Result<std::vector<PipelineRun>> load_open_runs(store::Reader& reader);
-Result<std::vector<PipelineRun>> load_failed_since(store::Reader& reader, const ProjectId& project, UnixMs since_ms);
-Result<std::int64_t> count_runs_since(store::Reader& reader, const ProjectId& project, UnixMs since_ms);
+Result<std::vector<PipelineRun>> load_failed_since(store::Reader& reader, const ProjectId& project,
+                                                   UnixMs since_ms);
+Result<std::int64_t> count_runs_since(store::Reader& reader, const ProjectId& project,
+                                      UnixMs since_ms);
 
 /// Moves the node by the state table and stores it with one event; kConflict when its stored state
 /// is no longer `node.state`. `changed` holds the new fields; its state is set here.
-Status move_node(store::Tx& tx, const PipelineRun& run, NodeState from, Node changed, NodeEvent event,
-                 const UserId& actor);
+Status move_node(store::Tx& tx, const PipelineRun& run, NodeState from, Node changed,
+                 NodeEvent event, const UserId& actor);
 /// What a running node waits for; no event, since nothing changed state.
 Status store_node_work(store::Tx& tx, const PipelineRun& run, const Node& node);
 Status end_run(store::Tx& tx, const PipelineRun& run, RunState state, const std::string& reason);
@@ -46,7 +51,9 @@ struct KnownResult {
   PortValues outputs;
   Ref node;  // that made it
 };
-Result<std::optional<KnownResult>> find_result(store::Reader& reader, const ProjectId& project, const Digest& key);
-Status save_result(store::Tx& tx, const ProjectId& project, const Digest& key, const KnownResult& result);
+Result<std::optional<KnownResult>> find_result(store::Reader& reader, const ProjectId& project,
+                                               const Digest& key);
+Status save_result(store::Tx& tx, const ProjectId& project, const Digest& key,
+                   const KnownResult& result);
 
 }  // namespace takt::pipelines

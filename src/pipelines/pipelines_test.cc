@@ -45,7 +45,8 @@ class ScriptedStep final : public actions::StepRunner {
     actions::StepProgress progress;
     progress.state = states[request.definition.name];
     if (progress.state == StepState::kDone)
-      progress.outputs["out"] = {PortKind::kJson, request.node, sha256(request.definition.name), Value(1)};
+      progress.outputs["out"] = {PortKind::kJson, request.node, sha256(request.definition.name),
+                                 Value(1)};
     if (progress.state == StepState::kFailed) progress.reason = "it broke";
     if (progress.state == StepState::kStopped) progress.reason = "it said no";
     return progress;
@@ -78,7 +79,9 @@ spec:
 )";
 
 struct OpenPolicy : access::Policy {
-  std::optional<access::Role> role_of(const UserId&, const ProjectId&) const override { return access::Role::kAdmin; }
+  std::optional<access::Role> role_of(const UserId&, const ProjectId&) const override {
+    return access::Role::kAdmin;
+  }
   Status decide(const net::Caller&, access::Right, std::string_view) override { return {}; }
 };
 
@@ -103,7 +106,8 @@ class PipelineTest : public ::testing::Test {
     return policy_.as_server<R>(project_, UserId{user});
   }
   void apply(std::string_view yaml, std::optional<bool> arm = std::nullopt) {
-    const auto applied = service_->apply(as<access::Right::kWrite>("lin"), {.definition = *parse_yaml(yaml), .arm = arm});
+    const auto applied = service_->apply(as<access::Right::kWrite>("lin"),
+                                         {.definition = *parse_yaml(yaml), .arm = arm});
     ASSERT_TRUE(applied) << applied.error().text() << " at " << applied.error().field;
   }
   std::int64_t start(Object params = {}) {
@@ -111,13 +115,19 @@ class PipelineTest : public ::testing::Test {
     EXPECT_TRUE(run) << run.error().text();
     return run->number;
   }
-  PipelineRun run(std::int64_t number) { return *service_->get_run(as<access::Right::kRead>("lin"), "line", number); }
+  PipelineRun run(std::int64_t number) {
+    return *service_->get_run(as<access::Right::kRead>("lin"), "line", number);
+  }
   std::string states(std::int64_t number) {
     std::string text;
-    for (const Node& node : run(number).nodes) text += (text.empty() ? "" : " ") + std::string(node_state_name(node.state));
+    for (const Node& node : run(number).nodes)
+      text += (text.empty() ? "" : " ") + std::string(node_state_name(node.state));
     return text;
   }
-  void step() { const Status stepped = engine_->step(); ASSERT_TRUE(stepped) << stepped.error().text(); }
+  void step() {
+    const Status stepped = engine_->step();
+    ASSERT_TRUE(stepped) << stepped.error().text();
+  }
 
   testing::ManualClock clock_;
   OpenPolicy policy_;
@@ -194,7 +204,8 @@ TEST_F(PipelineTest, unchanged_nodes_are_taken_from_the_run_before_and_say_so) {
   const auto second = start();
   step();
   EXPECT_EQ(states(second), "cached cached cached waiting-approval");
-  EXPECT_EQ(run(second).find("a")->reason, "same inputs, options, code and environment as node/line/1/a");
+  EXPECT_EQ(run(second).find("a")->reason,
+            "same inputs, options, code and environment as node/line/1/a");
   const auto third = start({{"size", 4}});
   step();
   EXPECT_EQ(states(third), "done cached cached waiting-approval");  // a's output is the same bytes
@@ -206,7 +217,8 @@ TEST_F(PipelineTest, a_plan_says_what_would_happen_and_starts_nothing) {
     std::string text;
     const auto nodes = service_->plan(as<access::Right::kRead>("lin"), "line", params);
     EXPECT_TRUE(nodes) << nodes.error().text();
-    for (const auto& node : *nodes) text += (text.empty() ? "" : " ") + std::string(verdict_name(node.verdict));
+    for (const auto& node : *nodes)
+      text += (text.empty() ? "" : " ") + std::string(verdict_name(node.verdict));
     return text;
   };
   EXPECT_EQ(plan({}), "will-run will-run will-run blocked");
@@ -225,7 +237,8 @@ TEST_F(PipelineTest, rejecting_and_a_gate_that_says_no_stop_the_run) {
   work_->states = {{"a", StepState::kDone}, {"b", StepState::kDone}, {"c", StepState::kDone}};
   const auto number = start();
   step();
-  ASSERT_TRUE(service_->reject(as<access::Right::kOperate>("maya"), "line", number, "d", "too slow"));
+  ASSERT_TRUE(
+      service_->reject(as<access::Right::kOperate>("maya"), "line", number, "d", "too slow"));
   step();
   EXPECT_EQ(run(number).state, RunState::kStopped);
   EXPECT_EQ(run(number).reason, "d: rejected by maya: too slow");
@@ -307,17 +320,29 @@ TEST_F(PipelineTest, the_same_request_key_is_the_same_run) {
 
 TEST_F(PipelineTest, wrong_definitions_name_the_field_and_the_remedy) {
   const auto error_of = [&](std::string_view nodes) {
-    const auto spec = parse_pipeline(*parse_yaml("kind: Pipeline\nname: line\nspec:\n  params: {size: 1}\n  nodes: " + std::string(nodes)), registry_);
+    const auto spec = parse_pipeline(
+        *parse_yaml("kind: Pipeline\nname: line\nspec:\n  params: {size: 1}\n  nodes: " +
+                    std::string(nodes)),
+        registry_);
     return spec ? std::string("none") : spec.error().field + ": " + spec.error().text();
   };
-  EXPECT_EQ(error_of("[{name: a, action: wrk}]"), "spec.nodes[0].action: there is no action 'wrk'; did you mean 'work'?");
+  EXPECT_EQ(error_of("[{name: a, action: wrk}]"),
+            "spec.nodes[0].action: there is no action 'wrk'; did you mean 'work'?");
   EXPECT_EQ(error_of("[{name: a, action: work, needs: [b]}, {name: b, action: work, needs: [a]}]"),
             "spec.nodes: the nodes form a cycle: a -> b -> a; remove one of its `needs` or inputs");
-  EXPECT_EQ(error_of("[{name: a, action: work, needs: [z]}]").substr(0, 50), "spec.nodes[0].needs[0]: there is no node 'z'");
+  EXPECT_EQ(error_of("[{name: a, action: work, needs: [z]}]").substr(0, 50),
+            "spec.nodes[0].needs[0]: there is no node 'z'");
   EXPECT_NE(error_of("[{name: a, action: work, nedes: [z]}]").find("nedes"), std::string::npos);
-  EXPECT_NE(error_of("[{name: a, action: work}, {name: b, action: work, inputs: {x: \"${nodes.a.outputs.put}\"}}]").find("has no output 'put'"), std::string::npos);
-  EXPECT_NE(error_of("[{name: a, action: work, with: {x: \"${params.siz}\"}}]").find("did you mean 'size'"), std::string::npos);
-  EXPECT_NE(error_of("[{name: a, action: work}, {name: a, action: work}]").find("two nodes are called 'a'"), std::string::npos);
+  EXPECT_NE(error_of("[{name: a, action: work}, {name: b, action: work, inputs: {x: "
+                     "\"${nodes.a.outputs.put}\"}}]")
+                .find("has no output 'put'"),
+            std::string::npos);
+  EXPECT_NE(error_of("[{name: a, action: work, with: {x: \"${params.siz}\"}}]")
+                .find("did you mean 'size'"),
+            std::string::npos);
+  EXPECT_NE(error_of("[{name: a, action: work}, {name: a, action: work}]")
+                .find("two nodes are called 'a'"),
+            std::string::npos);
   EXPECT_NE(error_of("[]").find("at least one node"), std::string::npos);
 }
 
@@ -333,7 +358,8 @@ TEST(Gate, conditions_are_read_and_decided_with_numbers) {
 }
 
 TEST(NodeStates, final_states_take_no_event) {
-  for (int from = static_cast<int>(NodeState::kDone); from <= static_cast<int>(NodeState::kCancelled); ++from)
+  for (int from = static_cast<int>(NodeState::kDone);
+       from <= static_cast<int>(NodeState::kCancelled); ++from)
     for (int event = 0; event <= static_cast<int>(NodeEvent::kCancelled); ++event)
       EXPECT_FALSE(next(static_cast<NodeState>(from), static_cast<NodeEvent>(event)));
 }

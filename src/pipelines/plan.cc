@@ -15,8 +15,9 @@ std::optional<Decision> decide_pending(const NodeSpec& spec, const PipelineRun& 
       continue;
     }
     if (!is_good(upstream->state))
-      return Decision{Decision::Kind::kSkip, spec.name,
-                      "needs " + need + ", which is " + std::string(node_state_name(upstream->state))};
+      return Decision{
+          Decision::Kind::kSkip, spec.name,
+          "needs " + need + ", which is " + std::string(node_state_name(upstream->state))};
   }
   if (!is_ready) return std::nullopt;
   return Decision{Decision::Kind::kPrepare, spec.name, ""};
@@ -31,7 +32,8 @@ RunEnd end_of(const PipelineRun& run) {
   };
   if (const Node* node = first({NodeState::kFailed}))
     return {RunState::kFailed, node->name + ": " + node->reason};
-  if (const Node* node = first({NodeState::kCancelled})) return {RunState::kCancelled, node->reason};
+  if (const Node* node = first({NodeState::kCancelled}))
+    return {RunState::kCancelled, node->reason};
   if (const Node* node = first({NodeState::kStopped, NodeState::kRejected}))
     return {RunState::kStopped, node->name + ": " + node->reason};
   return {RunState::kSucceeded, ""};
@@ -54,7 +56,8 @@ RunPlan plan_run(const PipelineSpec& spec, const PipelineRun& run, UnixMs now_ms
     if (node.state != NodeState::kPending) continue;
     const NodeSpec* node_spec = spec.find(node.name);
     TAKT_CHECK(node_spec != nullptr, "a run has its definition's nodes");
-    if (auto decision = decide_pending(*node_spec, run)) plan.decisions.push_back(std::move(*decision));
+    if (auto decision = decide_pending(*node_spec, run))
+      plan.decisions.push_back(std::move(*decision));
   }
   if (all_ended) plan.end = end_of(run);
   return plan;

@@ -24,7 +24,9 @@ std::string state_text(const PipelineRun& run) {
 Value json_of(const Pipeline& pipeline, const std::vector<PipelineRun>& runs) {
   Array last;
   for (const PipelineRun& run : runs) {
-    Object one{{"number", run.number}, {"state", state_text(run)}, {"started_at", format_time(run.started_ms)}};
+    Object one{{"number", run.number},
+               {"state", state_text(run)},
+               {"started_at", format_time(run.started_ms)}};
     if (run.ended_ms != 0) one["ended_at"] = format_time(run.ended_ms);
     last.push_back(std::move(one));
   }
@@ -45,11 +47,16 @@ Value json_of(const Pipeline& pipeline, const std::vector<PipelineRun>& runs) {
 Value json_of(const Node& node, const NodeSpec& spec, const Place& place) {
   Array needs;
   for (const std::string& need : spec.needs) needs.push_back(need);
-  Object object{{"name", node.name},       {"action", spec.action},
-                {"state", node_state_name(node.state)}, {"reason", node.reason},
-                {"attempt", node.attempt}, {"inputs", to_value(node.inputs)},
-                {"outputs", to_value(node.outputs)},    {"needs", std::move(needs)},
-                {"x", place.x},            {"y", place.y}};
+  Object object{{"name", node.name},
+                {"action", spec.action},
+                {"state", node_state_name(node.state)},
+                {"reason", node.reason},
+                {"attempt", node.attempt},
+                {"inputs", to_value(node.inputs)},
+                {"outputs", to_value(node.outputs)},
+                {"needs", std::move(needs)},
+                {"x", place.x},
+                {"y", place.y}};
   if (node.started_ms != 0) object["started_at"] = format_time(node.started_ms);
   if (node.ended_ms != 0) object["ended_at"] = format_time(node.ended_ms);
   if (!node.work.kind.empty()) object["work"] = node.work.text();
@@ -103,11 +110,13 @@ Result<std::int64_t> number_param(const Request& request) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 1)
-    return fail(Code::kInvalid, "'" + text + "' is no run number", "use 1, 2, 3 … or latest", "number");
+    return fail(Code::kInvalid, "'" + text + "' is no run number", "use 1, 2, 3 … or latest",
+                "number");
   return number;
 }
 
-Result<Response> run_response(const PipelineService& pipelines, const PipelineRun& run, int status = 200) {
+Result<Response> run_response(const PipelineService& pipelines, const PipelineRun& run,
+                              int status = 200) {
   TAKT_ASSIGN(const Value body, json_of(run, pipelines.registry()));
   return Response::json(body, status);
 }
@@ -126,8 +135,10 @@ Result<Response> apply(PipelineService& pipelines, access::Policy& policy, Reque
   wanted.definition = Value(fields.object("definition"));
   TAKT_ASSIGN(wanted.code, digest_field(fields, "code"));
   TAKT_ASSIGN(wanted.environment, digest_field(fields, "environment"));
-  if (fields.has("arm")) wanted.arm = fields.boolean("arm", false);
-  else fields.any("arm");
+  if (fields.has("arm"))
+    wanted.arm = fields.boolean("arm", false);
+  else
+    fields.any("arm");
   TAKT_RETURN_IF_ERROR(fields.done());
   TAKT_ASSIGN(const Pipeline pipeline, pipelines.apply(by, wanted));
   return Response::json(json_of(pipeline, {}));
@@ -174,15 +185,18 @@ Result<Response> plan(PipelineService& pipelines, access::Policy& policy, Reques
   TAKT_ASSIGN(const auto planned, pipelines.plan(by, name, wanted.params));
   Array nodes;
   for (const PlannedNode& node : planned)
-    nodes.push_back(Object{{"name", node.name}, {"verdict", verdict_name(node.verdict)}, {"reason", node.reason}});
-  return Response::json(Object{{"pipeline", name}, {"params", wanted.params}, {"nodes", std::move(nodes)}});
+    nodes.push_back(Object{
+        {"name", node.name}, {"verdict", verdict_name(node.verdict)}, {"reason", node.reason}});
+  return Response::json(
+      Object{{"pipeline", name}, {"params", wanted.params}, {"nodes", std::move(nodes)}});
 }
 
 Result<Response> start_run(PipelineService& pipelines, access::Policy& policy, Request& request) {
   const std::string& name = request.path_param("name");
   TAKT_ASSIGN(const auto by, policy.check<Right::kWrite>(request.caller, "pipeline/" + name));
   TAKT_ASSIGN(const RunBody wanted, run_body(request));
-  TAKT_ASSIGN(const PipelineRun run, pipelines.start_run(by, name, wanted.params, wanted.request_key));
+  TAKT_ASSIGN(const PipelineRun run,
+              pipelines.start_run(by, name, wanted.params, wanted.request_key));
   return run_response(pipelines, run, 201);
 }
 
@@ -195,14 +209,17 @@ Result<Response> list_runs(PipelineService& pipelines, access::Policy& policy, R
   Array items;
   for (const PipelineRun& run : runs) items.push_back(head_of(run));
   Object body{{"items", std::move(items)}};
-  if (static_cast<std::int64_t>(runs.size()) == limit) body["next_page_token"] = std::to_string(runs.back().number);
+  if (static_cast<std::int64_t>(runs.size()) == limit)
+    body["next_page_token"] = std::to_string(runs.back().number);
   return Response::json(std::move(body));
 }
 
-Result<Response> decide(PipelineService& pipelines, access::Policy& policy, Request& request, bool is_approval) {
+Result<Response> decide(PipelineService& pipelines, access::Policy& policy, Request& request,
+                        bool is_approval) {
   const std::string& name = request.path_param("name");
   const std::string& node = request.path_param("node");
-  TAKT_ASSIGN(const auto by, policy.check<Right::kOperate>(request.caller, "approving node " + node));
+  TAKT_ASSIGN(const auto by,
+              policy.check<Right::kOperate>(request.caller, "approving node " + node));
   TAKT_ASSIGN(const std::int64_t number, number_param(request));
   std::string note;
   if (!request.body.empty()) {
@@ -234,13 +251,16 @@ void register_routes(net::Router& router, PipelineService& s, access::Policy& p)
     return run_response(s, found);
   });
   router.add(Method::kPost, run + "/cancel", [&](Request& r) -> Result<Response> {
-    TAKT_ASSIGN(const auto by, p.check<Right::kWrite>(r.caller, "pipeline/" + r.path_param("name")));
+    TAKT_ASSIGN(const auto by,
+                p.check<Right::kWrite>(r.caller, "pipeline/" + r.path_param("name")));
     TAKT_ASSIGN(const std::int64_t number, number_param(r));
     TAKT_ASSIGN(const PipelineRun found, s.cancel(by, r.path_param("name"), number));
     return run_response(s, found);
   });
-  router.add(Method::kPost, run + "/nodes/{node}/approve", [&](Request& r) { return decide(s, p, r, true); });
-  router.add(Method::kPost, run + "/nodes/{node}/reject", [&](Request& r) { return decide(s, p, r, false); });
+  router.add(Method::kPost, run + "/nodes/{node}/approve",
+             [&](Request& r) { return decide(s, p, r, true); });
+  router.add(Method::kPost, run + "/nodes/{node}/reject",
+             [&](Request& r) { return decide(s, p, r, false); });
 }
 
 }  // namespace takt::pipelines

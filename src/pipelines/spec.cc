@@ -36,9 +36,10 @@ Status read_outputs(NodeSpec& node, const Value& outputs, const std::string& pat
     const std::string kind_text = fields.text("kind");
     fields.text("name", "");
     TAKT_RETURN_IF_ERROR(fields.done());
-    TAKT_ASSIGN(const actions::PortKind kind, actions::parse_port_kind(kind_text).transform_error([&](Error error) {
-      return std::move(error).with_field(path + "." + name + ".kind");
-    }));
+    TAKT_ASSIGN(const actions::PortKind kind,
+                actions::parse_port_kind(kind_text).transform_error([&](Error error) {
+                  return std::move(error).with_field(path + "." + name + ".kind");
+                }));
     node.outputs[name] = {name, kind, true};
   }
   return {};
@@ -72,11 +73,13 @@ Status merge_job(NodeSpec& node, const Value& job, const Value& params, const Va
   if (!job.is_object()) return fail(Code::kInvalid, "job must be an object", "", path + ".job");
   node.action = "job";
   node.with = job;
-  for (const auto& [field, value] : {std::pair{"params", &params}, {"outputs", &outputs}, {"retries", &retries}}) {
+  for (const auto& [field, value] :
+       {std::pair{"params", &params}, {"outputs", &outputs}, {"retries", &retries}}) {
     if (value->is_null()) continue;
     if (node.with.has(field))
-      return fail(Code::kInvalid, std::string(field) + " is given twice, for the node and for its job",
-                  "keep one", path + ".job." + field);
+      return fail(Code::kInvalid,
+                  std::string(field) + " is given twice, for the node and for its job", "keep one",
+                  path + ".job." + field);
     node.with[field] = *value;
   }
   node.retries_max = 0;
@@ -99,7 +102,8 @@ Result<NodeSpec> read_node(const Value& written, const std::string& path) {
   if (job.is_null() == node.action.empty())
     fields.reject("action", "a node has either `action` or `job`");
   if (!job.is_null() && !with.is_null()) fields.reject("with", "belongs to actions, not to jobs");
-  if (job.is_null() && !params.is_null()) fields.reject("params", "belongs to jobs; actions take `with`");
+  if (job.is_null() && !params.is_null())
+    fields.reject("params", "belongs to jobs; actions take `with`");
   TAKT_RETURN_IF_ERROR(fields.done());
   TAKT_RETURN_IF_ERROR(check_name("node name", node.name).transform_error([&](Error error) {
     return std::move(error).with_field(path + ".name");
@@ -125,20 +129,22 @@ Status link_inputs(PipelineSpec& spec, NodeSpec& node, const std::string& path) 
   };
   for (std::size_t i = 0; i < node.needs.size(); ++i)
     if (spec.find(node.needs[i]) == nullptr)
-      return fail(Code::kInvalid, "there is no node '" + node.needs[i] + "'", near_node(node.needs[i]),
-                  path + ".needs[" + std::to_string(i) + "]");
+      return fail(Code::kInvalid, "there is no node '" + node.needs[i] + "'",
+                  near_node(node.needs[i]), path + ".needs[" + std::to_string(i) + "]");
   for (const auto& [input, value] : node.inputs) {
     const std::string field = path + ".inputs." + input;
     const auto reference = output_reference(value);
     if (!reference) {
-      const bool mentions_nodes = value.is_string() && value.as_string().find("${nodes.") != std::string::npos;
+      const bool mentions_nodes =
+          value.is_string() && value.as_string().find("${nodes.") != std::string::npos;
       if (mentions_nodes)
         return fail(Code::kInvalid, "'" + value.as_string() + "' is no reference",
                     "write ${nodes.NODE.outputs.OUTPUT}, alone", field);
       continue;
     }
     if (spec.find(reference->node) == nullptr)
-      return fail(Code::kInvalid, "there is no node '" + reference->node + "'", near_node(reference->node), field);
+      return fail(Code::kInvalid, "there is no node '" + reference->node + "'",
+                  near_node(reference->node), field);
     add_need(node, reference->node);
   }
   return {};
@@ -149,15 +155,16 @@ const actions::Port* find_port(const std::vector<actions::Port>& ports, std::str
   return found == ports.end() ? nullptr : &*found;
 }
 
-Result<actions::StepPorts> ports_of(const PipelineSpec& spec, const NodeSpec& node, const std::string& path,
-                                    const actions::Registry& registry) {
+Result<actions::StepPorts> ports_of(const PipelineSpec& spec, const NodeSpec& node,
+                                    const std::string& path, const actions::Registry& registry) {
   const actions::StepRunner* runner = registry.find_runner(node.action);
   if (runner == nullptr) {
     const std::string near = nearest_name(node.action, registry.action_names());
     std::string known;
     for (const auto& name : registry.action_names()) known += (known.empty() ? "" : ", ") + name;
     return fail(Code::kInvalid, "there is no action '" + node.action + "'",
-                near.empty() ? "known actions: " + known : "did you mean '" + near + "'?", path + ".action");
+                near.empty() ? "known actions: " + known : "did you mean '" + near + "'?",
+                path + ".action");
   }
   TAKT_ASSIGN(const actions::StepDefinition definition,
               step_definition(node, spec.params).transform_error([&](Error error) {
@@ -176,23 +183,27 @@ Status check_ports(const PipelineSpec& spec, const std::vector<actions::StepPort
     const std::string path = "spec.nodes[" + std::to_string(i) + "].inputs";
     for (const actions::Port& port : ports[i].inputs)
       if (port.required && !node.inputs.contains(port.name))
-        return fail(Code::kInvalid, "node '" + node.name + "' needs the input '" + port.name + "'", "", path);
+        return fail(Code::kInvalid, "node '" + node.name + "' needs the input '" + port.name + "'",
+                    "", path);
     for (const auto& [name, value] : node.inputs) {
       const std::string field = path + "." + name;
       const actions::Port* port = find_port(ports[i].inputs, name);
       if (port == nullptr && !ports[i].inputs_open)
-        return fail(Code::kInvalid, "action " + node.action + " has no input '" + name + "'", "", field);
+        return fail(Code::kInvalid, "action " + node.action + " has no input '" + name + "'", "",
+                    field);
       const auto reference = output_reference(value);
       if (!reference) continue;
       const auto source = static_cast<std::size_t>(spec.find(reference->node) - spec.nodes.data());
       const actions::Port* given = find_port(ports[source].outputs, reference->output);
       if (given == nullptr)
         return fail(Code::kInvalid,
-                    "node '" + reference->node + "' has no output '" + reference->output + "'", "", field);
+                    "node '" + reference->node + "' has no output '" + reference->output + "'", "",
+                    field);
       if (port != nullptr && !actions::port_accepts(port->kind, given->kind))
         return fail(Code::kInvalid,
-                    "input '" + name + "' takes a " + std::string(actions::port_kind_name(port->kind)) +
-                        ", output '" + reference->output + "' of '" + reference->node + "' is a " +
+                    "input '" + name + "' takes a " +
+                        std::string(actions::port_kind_name(port->kind)) + ", output '" +
+                        reference->output + "' of '" + reference->node + "' is a " +
                         std::string(actions::port_kind_name(given->kind)),
                     "", field);
     }
@@ -210,11 +221,13 @@ Result<Value> fill_text(const std::string& text, const std::map<std::string, Val
     if (open == std::string::npos) return Value(std::move(filled));
     const auto close = text.find('}', open);
     if (close == std::string::npos)
-      return fail(Code::kInvalid, "'" + text + "' has an open ${", "close it with }", std::string(path));
+      return fail(Code::kInvalid, "'" + text + "' has an open ${", "close it with }",
+                  std::string(path));
     const std::string expression = text.substr(open + kOpen.size(), close - open - kOpen.size());
     at = close + 1;
     if (!expression.starts_with("params.")) {
-      filled += text.substr(open, close + 1 - open);  // of nodes: filled when their outputs are there
+      filled +=
+          text.substr(open, close + 1 - open);  // of nodes: filled when their outputs are there
       continue;
     }
     const auto param = params.find(expression.substr(7));
@@ -223,7 +236,8 @@ Result<Value> fill_text(const std::string& text, const std::map<std::string, Val
       for (const auto& [name, value] : params) names.push_back(name);
       const std::string near = nearest_name(expression.substr(7), names);
       return fail(Code::kInvalid, "there is no parameter '" + expression.substr(7) + "'",
-                  near.empty() ? "declare it under spec.params" : "did you mean '" + near + "'?", std::string(path));
+                  near.empty() ? "declare it under spec.params" : "did you mean '" + near + "'?",
+                  std::string(path));
     }
     if (open == 0 && close + 1 == text.size()) return param->second;
     filled += param->second.is_string() ? param->second.as_string() : dump_json(param->second);
@@ -235,13 +249,15 @@ Result<Value> fill_text(const std::string& text, const std::map<std::string, Val
 std::optional<OutputReference> output_reference(const Value& value) {
   if (!value.is_string()) return std::nullopt;
   const std::string& text = value.as_string();
-  if (!text.starts_with("${nodes.") || !text.ends_with('}') || text.find('}') != text.size() - 1) return std::nullopt;
+  if (!text.starts_with("${nodes.") || !text.ends_with('}') || text.find('}') != text.size() - 1)
+    return std::nullopt;
   const auto parts = split(std::string_view(text).substr(2, text.size() - 3), '.');
   if (parts.size() != 4 || parts[2] != "outputs") return std::nullopt;
   return OutputReference{parts[1], parts[3]};
 }
 
-Result<Value> fill_params(const Value& value, const std::map<std::string, Value>& params, std::string_view path) {
+Result<Value> fill_params(const Value& value, const std::map<std::string, Value>& params,
+                          std::string_view path) {
   if (value.is_string()) return fill_text(value.as_string(), params, path);
   if (value.is_array()) {
     Array filled;
@@ -269,17 +285,20 @@ Result<std::map<std::string, Value>> merge_params(const PipelineSpec& spec, cons
     if (!params.contains(name)) {
       const std::string near = nearest_name(name, names);
       return fail(Code::kInvalid, "pipeline '" + spec.name + "' has no parameter '" + name + "'",
-                  near.empty() ? "see its spec.params" : "did you mean '" + near + "'?", "params." + name);
+                  near.empty() ? "see its spec.params" : "did you mean '" + near + "'?",
+                  "params." + name);
     }
     params[name] = value;
   }
   return params;
 }
 
-Result<actions::StepDefinition> step_definition(const NodeSpec& node, const std::map<std::string, Value>& params) {
+Result<actions::StepDefinition> step_definition(const NodeSpec& node,
+                                                const std::map<std::string, Value>& params) {
   actions::StepDefinition definition;
   definition.name = node.name;
-  TAKT_ASSIGN(definition.with, fill_params(node.with, params, node.action == "job" ? "job" : "with"));
+  TAKT_ASSIGN(definition.with,
+              fill_params(node.with, params, node.action == "job" ? "job" : "with"));
   definition.outputs_declared = node.outputs;
   return definition;
 }
@@ -299,7 +318,8 @@ Result<PipelineSpec> parse_pipeline(const Value& document, const actions::Regist
   const Array& nodes = fields.array("nodes");
   if (nodes.empty()) fields.reject("nodes", "a pipeline needs at least one node");
   if (nodes.size() > kNodesMax)
-    fields.reject("nodes", std::to_string(nodes.size()) + " nodes, at most " + std::to_string(kNodesMax));
+    fields.reject("nodes",
+                  std::to_string(nodes.size()) + " nodes, at most " + std::to_string(kNodesMax));
   TAKT_RETURN_IF_ERROR(fields.done());
   if (!trigger.is_null()) {
     Fields on(trigger, "spec.on");
@@ -322,7 +342,8 @@ Result<PipelineSpec> parse_pipeline(const Value& document, const actions::Regist
   TAKT_RETURN_IF_ERROR(topological_order(spec));
   std::vector<actions::StepPorts> ports;
   for (std::size_t i = 0; i < spec.nodes.size(); ++i) {
-    TAKT_ASSIGN(auto step_ports, ports_of(spec, spec.nodes[i], "spec.nodes[" + std::to_string(i) + "]", registry));
+    TAKT_ASSIGN(auto step_ports,
+                ports_of(spec, spec.nodes[i], "spec.nodes[" + std::to_string(i) + "]", registry));
     ports.push_back(std::move(step_ports));
   }
   TAKT_RETURN_IF_ERROR(check_ports(spec, ports));

@@ -29,6 +29,7 @@ Result<Value> fill_params(const Value& value, const std::map<std::string, Value>
 Result<std::map<std::string, Value>> merge_params(const PipelineSpec& spec, const Object& given);
 
 /// The step as its runner sees it, parameters filled in.
-Result<actions::StepDefinition> step_definition(const NodeSpec& node, const std::map<std::string, Value>& params);
+Result<actions::StepDefinition> step_definition(const NodeSpec& node,
+                                                const std::map<std::string, Value>& params);
 
 }  // namespace takt::pipelines

@@ -67,20 +67,21 @@ Response stream_of(store::BlobStore& blobs, const ProjectId& project, const Dige
   Response response;
   response.headers.set("Content-Type", "application/octet-stream");
   response.content_length = size;
-  response.body = net::PullBody(
-      [&blobs, project, digest, size, offset = std::int64_t{0}](std::span<char> out) mutable
-          -> Result<std::size_t> {
-        const std::int64_t want = std::min<std::int64_t>(static_cast<std::int64_t>(out.size()), size - offset);
-        if (want == 0) return std::size_t{0};
-        std::size_t got = 0;
-        TAKT_RETURN_IF_ERROR(blobs.read(project, digest, offset, want, [&](std::string_view bytes) -> Status {
+  response.body = net::PullBody([&blobs, project, digest, size, offset = std::int64_t{0}](
+                                    std::span<char> out) mutable -> Result<std::size_t> {
+    const std::int64_t want =
+        std::min<std::int64_t>(static_cast<std::int64_t>(out.size()), size - offset);
+    if (want == 0) return std::size_t{0};
+    std::size_t got = 0;
+    TAKT_RETURN_IF_ERROR(
+        blobs.read(project, digest, offset, want, [&](std::string_view bytes) -> Status {
           std::copy(bytes.begin(), bytes.end(), out.begin() + static_cast<std::ptrdiff_t>(got));
           got += bytes.size();
           return {};
         }));
-        offset += static_cast<std::int64_t>(got);
-        return got;
-      });
+    offset += static_cast<std::int64_t>(got);
+    return got;
+  });
   return response;
 }
 
@@ -107,10 +108,12 @@ void register_blob_routes(net::Router& router, store::BlobStore& blobs, access::
                                 .deadline_ms = kTransferDeadlineMs};
   router.add(Method::kPost, "/api/v1/blobs/missing",
              [&](Request& r) { return missing(blobs, policy, r); });
-  router.add(Method::kPost, "/api/v1/blobs/packs",
-             [&](Request& r) { return add_pack(blobs, policy, r); }, packs);
-  router.add(Method::kPut, "/api/v1/blobs/{digest}",
-             [&](Request& r) { return put_blob(blobs, policy, r); }, large);
+  router.add(
+      Method::kPost, "/api/v1/blobs/packs", [&](Request& r) { return add_pack(blobs, policy, r); },
+      packs);
+  router.add(
+      Method::kPut, "/api/v1/blobs/{digest}",
+      [&](Request& r) { return put_blob(blobs, policy, r); }, large);
   router.add(Method::kGet, "/api/v1/blobs/{digest}",
              [&](Request& r) { return get_blob(blobs, policy, r); });
 }

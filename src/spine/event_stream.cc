@@ -43,7 +43,8 @@ Status EventStream::subscribe(std::shared_ptr<net::StreamSink> sink, ProjectId p
     std::lock_guard lock(mutex_);
     if (is_stopping_) return fail(Code::kUnavailable, "the server is stopping");
     if (joining_.size() >= kSubscribersMax)
-      return fail(Code::kExhausted, "over " + std::to_string(kSubscribersMax) + " event streams are open",
+      return fail(Code::kExhausted,
+                  "over " + std::to_string(kSubscribersMax) + " event streams are open",
                   "close unused consoles");
     joining_.push_back({std::move(sink), std::move(project), after, db_.clock().mono()});
     is_woken_ = true;
@@ -82,7 +83,8 @@ void EventStream::serve(Subscriber& subscriber) {
   const Mono now = db_.clock().mono();
   for (const store::Event& event : events) {
     const std::string id = std::to_string(event.sequence);
-    if (!subscriber.sink->send(net::sse_frame(event.verb, id, dump_json(store::to_value(event))))) return;
+    if (!subscriber.sink->send(net::sse_frame(event.verb, id, dump_json(store::to_value(event)))))
+      return;
     subscriber.cursor = event.sequence;
     subscriber.last_sent = now;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Live events for consoles and `takt events --follow`: one thread reads the log for all subscribers.
+// Live events for consoles and `takt events --follow`: one thread reads the log for all
+// subscribers.
 #pragma once
 
 #include <condition_variable>

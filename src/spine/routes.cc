@@ -19,9 +19,8 @@ constexpr int kDepthMax = 50;
 Value json_of(const LineageGraph& graph) {
   Array nodes, edges;
   for (const LineageNode& node : graph.nodes)
-    nodes.push_back(Object{{"ref", node.ref.text()},
-                           {"depth", node.depth},
-                           {"path", console_path(node.ref)}});
+    nodes.push_back(
+        Object{{"ref", node.ref.text()}, {"depth", node.depth}, {"path", console_path(node.ref)}});
   for (const store::Edge& edge : graph.edges)
     edges.push_back(Object{{"from", edge.from.text()},
                            {"relation", edge.relation},
@@ -137,11 +136,11 @@ Result<Response> stream_events(const Services& s, Request& request) {
   Response response;
   response.headers.set("Content-Type", "text/event-stream");
   response.headers.set("Cache-Control", "no-store");
-  response.body = net::PushBody([&events = s.events, project = by.project(),
-                                 after](std::shared_ptr<net::StreamSink> sink) {
-    sink->send(": connected\n\n");
-    if (!events.subscribe(sink, project, after)) sink->close();
-  });
+  response.body = net::PushBody(
+      [&events = s.events, project = by.project(), after](std::shared_ptr<net::StreamSink> sink) {
+        sink->send(": connected\n\n");
+        if (!events.subscribe(sink, project, after)) sink->close();
+      });
   return response;
 }
 
@@ -150,7 +149,8 @@ Result<Response> why(const Services& s, Request& request) {
   const std::string ref(request.query_param("ref"));
   if (ref.empty())
     return fail(Code::kInvalid, "the query has no ref", "ask for /api/v1/why?ref=job/41", "ref");
-  TAKT_ASSIGN(const std::int64_t depth, request.query_integer("depth", kDepthDefault, 1, kDepthMax));
+  TAKT_ASSIGN(const std::int64_t depth,
+              request.query_integer("depth", kDepthDefault, 1, kDepthMax));
   TAKT_ASSIGN(const WhyAnswer answer, s.why.why(by, ref, static_cast<int>(depth)));
   return Response::json(json_of(answer));
 }
@@ -158,7 +158,8 @@ Result<Response> why(const Services& s, Request& request) {
 Result<Response> lineage(const Services& s, Request& request) {
   TAKT_ASSIGN(const auto by, s.policy.check<Right::kRead>(request.caller, "lineage"));
   TAKT_ASSIGN(const Ref ref, parse_ref(request.query_param("ref")));
-  TAKT_ASSIGN(const std::int64_t depth, request.query_integer("depth", kDepthDefault, 1, kDepthMax));
+  TAKT_ASSIGN(const std::int64_t depth,
+              request.query_integer("depth", kDepthDefault, 1, kDepthMax));
   TAKT_ASSIGN(const LineageGraph graph, s.why.lineage(by, ref, static_cast<int>(depth)));
   return Response::json(json_of(graph));
 }
@@ -185,7 +186,8 @@ Result<Response> line(const Services& s, Request& request) {
 void register_routes(net::Router& router, const Services& s) {
   register_blob_routes(router, s.blobs, s.policy);
   router.add(Method::kGet, "/api/v1/events", [s](Request& r) { return list_events(s, r); });
-  router.add(Method::kGet, "/api/v1/events/stream", [s](Request& r) { return stream_events(s, r); });
+  router.add(Method::kGet, "/api/v1/events/stream",
+             [s](Request& r) { return stream_events(s, r); });
   router.add(Method::kGet, "/api/v1/why", [s](Request& r) { return why(s, r); });
   router.add(Method::kGet, "/api/v1/lineage", [s](Request& r) { return lineage(s, r); });
   router.add(Method::kGet, "/api/v1/go/{thing...}", [s](Request& r) { return go(s, r); });

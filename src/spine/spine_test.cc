@@ -27,9 +27,9 @@ int depth_of(const LineageGraph& graph, const std::string& ref) {
 }
 
 TEST(LineageLayers, origins_are_negative_results_positive_and_cousins_left_out) {
-  const auto graph = layer_lineage(
-      *parse_ref("run/a"), {edge("run/a", "dataset/d@1"), edge("run/b", "dataset/d@1"),
-                            edge("model/m@1", "run/a"), edge("revision/s/1", "model/m@1")});
+  const auto graph = layer_lineage(*parse_ref("run/a"),
+                                   {edge("run/a", "dataset/d@1"), edge("run/b", "dataset/d@1"),
+                                    edge("model/m@1", "run/a"), edge("revision/s/1", "model/m@1")});
   EXPECT_EQ(depth_of(graph, "run/a"), 0);
   EXPECT_EQ(depth_of(graph, "dataset/d@1"), -1);
   EXPECT_EQ(depth_of(graph, "model/m@1"), 1);
@@ -39,8 +39,7 @@ TEST(LineageLayers, origins_are_negative_results_positive_and_cousins_left_out) 
 }
 
 TEST(LineageLayers, a_cycle_ends) {
-  const auto graph =
-      layer_lineage(*parse_ref("a/1"), {edge("a/1", "b/1"), edge("b/1", "a/1")});
+  const auto graph = layer_lineage(*parse_ref("a/1"), {edge("a/1", "b/1"), edge("b/1", "a/1")});
   EXPECT_EQ(graph.nodes.size(), 2u);
 }
 

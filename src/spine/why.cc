@@ -10,7 +10,8 @@ namespace {
 
 constexpr int kEdgesMax = 500;
 
-/// Distances from `start` in one direction only: an origin's other results are cousins, not lineage.
+/// Distances from `start` in one direction only: an origin's other results are cousins, not
+/// lineage.
 void walk_one_way(const Ref& start, const std::vector<store::Edge>& edges, bool to_origins,
                   std::map<Ref, int>& depths, std::vector<bool>& is_used) {
   std::deque<Ref> open{start};
@@ -58,7 +59,8 @@ Result<LineageGraph> WhyService::lineage(const access::CanRead& by, const Ref& r
   return layer_lineage(ref, std::move(edges));
 }
 
-Result<std::vector<Ref>> WhyService::candidates(const access::CanRead& by, const std::string& word) {
+Result<std::vector<Ref>> WhyService::candidates(const access::CanRead& by,
+                                                const std::string& word) {
   std::vector<Ref> found;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
     TAKT_ASSIGN(found, store::find_refs(reader, by.project(), word));
