@@ -73,7 +73,8 @@ SQL = re.compile(r"^(SELECT\s+\S|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|
 SQL_ALLOWED = re.compile(r"store/|.*_test\.cc$|[a-z]+/testing/")
 
 MACHINE_PATHS = re.compile(
-    r"(?<![\w./])/(?:work|root)/[\w.]|/home/(?!you\b|user\b|takt\b)[a-z]\w*/|file:///(?:opt|work|root|home)"
+    r"(?<![\w./])/(?:work|root)/[\w.]|/home/(?!you\b|user\b|takt\b)[a-z]\w*/"
+    r"|file:///(?:opt|work|root|home)"
 )
 REGISTRIES = re.compile(
     r"https?://[\w.-]*(?:npmjs\.(?:org|com)|pypi\.org|pythonhosted\.org|debian\.org/debian|ubuntu\.com/ubuntu"

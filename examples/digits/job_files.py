@@ -45,7 +45,7 @@ def seed(default: int = 7) -> int:
 
 @contextlib.contextmanager
 def tracked_run():
-    """The run that MLFLOW_RUN_ID names, as the mlflow module; None where no tracking server is set."""
+    """The run that MLFLOW_RUN_ID names, as the mlflow module; None without a tracking server."""
     if not os.environ.get("MLFLOW_TRACKING_URI"):
         print("MLFLOW_TRACKING_URI is not set: metrics are only printed")
         yield None

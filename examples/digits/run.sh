@@ -67,7 +67,7 @@ run_line() {
   for parameter in "$@"; do args+=(-p "$parameter"); done
   number=$("$takt" pipeline run "$here/pipeline.yaml" "${args[@]}" --json | get number)
   [ -n "$number" ] || fail "takt pipeline run gave no run number"
-  echo "pipeline-run/digits-line/$number  ($TAKT_URL/pipelines/digits-line/runs/$number)"
+  echo "pipeline-run/digits-line/$number  ($TAKT_URL/p/default/pipelines/digits-line/$number)"
   for ((i = 0; i < 1200; i++)); do
     "$takt" pipeline show digits-line "$number" --json > "$scratch/run.json"
     now=$(node_states < "$scratch/run.json")
@@ -76,12 +76,13 @@ run_line() {
     state=$(get state < "$scratch/run.json")
     case $state in
       succeeded) return ;;
-      failed | cancelled) fail "the pipeline run $state; see: takt why pipeline-run/digits-line/$number" ;;
+      failed | stopped | cancelled)
+        fail "the pipeline run $state; see: takt why pipeline-run/digits-line/$number" ;;
     esac
     node=$(awk '$2 ~ /approv/ { print $1; exit }' <<< "$now")
     if [ -n "$node" ]; then approve "$number" "$node"; else sleep 0.5; fi
   done
-  fail "the pipeline run has not ended after ten minutes; see: takt why pipeline-run/digits-line/$number"
+  fail "no end after ten minutes; see: takt why pipeline-run/digits-line/$number"
 }
 
 approve() {
@@ -113,8 +114,12 @@ print("accuracy %(accuracy).4f  macro_f1 %(macro_f1).4f  on %(n)d test images" %
 }
 
 summary() {
-  local image
+  local image body digit home
   image=$(test_image)
+  home=${TAKT_HOME:-${XDG_DATA_HOME:-$HOME/.local/share}/takt}
+  body='{"inputs":[{"name":"pixels","datatype":"FP32","shape":[1,64],"data":['${image#* }']}],'
+  body+='"outputs":[{"name":"label"}]}'
+  digit="sed -E 's/.*\"data\": *\[ *([0-9]+).*/\1/'"
   say "done"
   cat <<END
 data version    $data_version
@@ -122,10 +127,10 @@ metrics         $(metrics)
 model version   $(get nodes register outputs version ref < "$scratch/run.json")
 service         $gateway/v2/models/digits
 console         $TAKT_URL
-sign in         paste the token that stands in ${TAKT_HOME:-${XDG_DATA_HOME:-$HOME/.local/share}/takt}/admin-token
+sign in         paste the token that stands in $home/admin-token
 
 A prediction for a test image of the digit ${image%% *}:
-curl -s $gateway/v2/models/digits/infer -H 'Content-Type: application/json' -d '{"inputs":[{"name":"pixels","datatype":"FP32","shape":[1,64],"data":[${image#* }]}],"outputs":[{"name":"label"}]}' | sed -E 's/.*"data": *\[ *([0-9]+).*/\1/'
+curl -s $gateway/v2/models/digits/infer -H 'Content-Type: application/json' -d '$body' | $digit
 END
 }
 

@@ -5,7 +5,10 @@
 set -eu
 export LC_ALL=C
 model="$TAKT_INPUT_MODEL/model.onnx"
-weights=$({ od -A n -v -t f4 -j 126 -N 64 "$model"; od -A n -v -t f4 -j 201 -N 16 "$model"; } | tr '\n' ' ')
+weights=$({
+  od -A n -v -t f4 -j 126 -N 64 "$model"
+  od -A n -v -t f4 -j 201 -N 16 "$model"
+} | tr '\n' ' ')
 cat "$TAKT_INPUT_TEST"/*.csv | awk -F , -v weights="$weights" '
   BEGIN { if (split(weights, weight, " ") != 20) { print "model.onnx holds no weights"; exit 1 } }
   $1 !~ /^-?[0-9.]+$/ { next }                # a header

@@ -60,7 +60,7 @@ class ClientWatch {
   virtual bool is_gone() const = 0;
   /// Network thread of the request only; called there once when the client goes (at once if gone).
   virtual void on_gone(std::function<void()> callback) = 0;
-  /// Any thread: runs the task on the request's network thread, after what that has at hand. Not run
+  /// Any thread: runs the task on the request's network thread, after what it has at hand. Not run
   /// when the server stops first; must not block.
   virtual void run_later(std::function<void()> task) = 0;
 };

@@ -75,7 +75,11 @@ spec:
     - {name: a, action: work, with: {size: "${params.size}"}}
     - {name: b, action: work, inputs: {x: "${nodes.a.outputs.out}"}}
     - {name: c, action: work, inputs: {x: "${nodes.a.outputs.out}"}, retries: {max: 1, backoff: 5s}}
-    - {name: d, action: act, needs: [b], inputs: {x: "${nodes.c.outputs.out}"}, approve: {by: not-submitter}}
+    - name: d
+      action: act
+      needs: [b]
+      inputs: {x: "${nodes.c.outputs.out}"}
+      approve: {by: not-submitter}
 )";
 
 struct OpenPolicy : access::Policy {

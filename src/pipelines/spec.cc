@@ -155,6 +155,16 @@ const actions::Port* find_port(const std::vector<actions::Port>& ports, std::str
   return found == ports.end() ? nullptr : &*found;
 }
 
+/// Where a field that a step names stands in the pipeline: a job's spec.timeout under its job.
+std::string place_of(const NodeSpec& node, const std::string& field, const std::string& path) {
+  if (field.empty()) return path;
+  if (node.action != "job" || !field.starts_with("spec")) return path + "." + field;
+  const std::string rest = field.substr(4);
+  for (const char* own : {".outputs", ".params", ".retries"})
+    if (rest.starts_with(own)) return path + rest;
+  return path + ".job" + rest;
+}
+
 Result<actions::StepPorts> ports_of(const PipelineSpec& spec, const NodeSpec& node,
                                     const std::string& path, const actions::Registry& registry) {
   const actions::StepRunner* runner = registry.find_runner(node.action);
@@ -171,9 +181,21 @@ Result<actions::StepPorts> ports_of(const PipelineSpec& spec, const NodeSpec& no
                 return error.field.empty() ? std::move(error).with_field(path) : error;
               }));
   return runner->describe(definition).transform_error([&](Error error) {
-    error.field = path + (error.field.empty() ? "" : "." + error.field);
+    const std::string said = error.field;
+    error.field = place_of(node, said, path);
+    if (!said.empty() && error.message.starts_with(said))
+      error.message.replace(0, said.size(), error.field);
     return error;
   });
+}
+
+/// Every parameter that an input names is declared.
+Status check_parameters(const PipelineSpec& spec) {
+  for (std::size_t i = 0; i < spec.nodes.size(); ++i)
+    for (const auto& [name, value] : spec.nodes[i].inputs)
+      TAKT_RETURN_IF_ERROR(fill_params(
+          value, spec.params, "spec.nodes[" + std::to_string(i) + "].inputs." + name));
+  return {};
 }
 
 /// Every input has a port that takes what its source gives; required ones are there.
@@ -339,6 +361,7 @@ Result<PipelineSpec> parse_pipeline(const Value& document, const actions::Regist
   }
   for (std::size_t i = 0; i < spec.nodes.size(); ++i)
     TAKT_RETURN_IF_ERROR(link_inputs(spec, spec.nodes[i], "spec.nodes[" + std::to_string(i) + "]"));
+  TAKT_RETURN_IF_ERROR(check_parameters(spec));
   TAKT_RETURN_IF_ERROR(topological_order(spec));
   std::vector<actions::StepPorts> ports;
   for (std::size_t i = 0; i < spec.nodes.size(); ++i) {

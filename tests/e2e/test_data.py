@@ -115,7 +115,8 @@ def test_a_corrupted_blob_is_found_by_its_digest(server: Server, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "path", ["../../takt.db", "..%2f..%2ftakt.db", "%2e%2e/takt.db", "/etc/passwd", "a/../../b", "a%00b"]
+    "path",
+    ["../../takt.db", "..%2f..%2ftakt.db", "%2e%2e/takt.db", "/etc/passwd", "a/../../b", "a%00b"],
 )
 def test_paths_that_try_to_leave_find_nothing(server: Server, tmp_path, path):
     server.takt("data", "add", "d", write(tmp_path / "d", a__csv="x\n1\n"))
@@ -126,7 +127,10 @@ def test_paths_that_try_to_leave_find_nothing(server: Server, tmp_path, path):
 def test_a_full_disk_during_an_add_loses_nothing(make_server, tmp_path):
     data = tmp_path / "small"
     data.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(data)]).returncode != 0:
+    if (
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(data)]).returncode
+        != 0
+    ):
         pytest.fail("this test mounts a small tmpfs and needs root for it")
     try:
         server = make_server()

@@ -30,7 +30,8 @@ def test_a_job_reads_inputs_and_writes_outputs(server: Server, code, tmp_path):
     (tmp_path / "in.csv").write_text("x\n1\n2\n")
     server.takt("data", "add", "numbers", tmp_path / "in.csv")
     (code / "sum.sh").write_text(
-        'awk "NR>1{s+=\\$1} END{print \\"{\\\\\\"sum\\\\\\": \\" s \\"}\\"}" "$TAKT_INPUT_DATA/in.csv" > "$TAKT_OUTPUT_METRICS"\n'
+        "sum=$(awk 'NR>1{s+=$1} END{print s}' \"$TAKT_INPUT_DATA/in.csv\")\n"
+        'echo "{\\"sum\\": $sum}" > "$TAKT_OUTPUT_METRICS"\n'
         'cp "$TAKT_INPUT_DATA/in.csv" "$TAKT_OUTPUT_COPY/"\n'
         'echo "seed $TAKT_SEED param $TAKT_PARAM_HIDDEN"\n'
     )
@@ -46,7 +47,13 @@ def test_a_job_reads_inputs_and_writes_outputs(server: Server, code, tmp_path):
     assert job["outputs"]["copy"]["ref"] == "dataset/copied@1"
     assert "seed 7 param 64" in log_of(server, number)
     edges = server.api("GET", f"lineage?ref=job/{number}")["edges"]
-    assert any(e["to"] == "dataset/numbers@1" for e in server.api("GET", f"lineage?ref={job['run']}" if "/" in job["run"] else f"lineage?ref=run/{job['run']}")["edges"]), edges
+    assert any(
+        e["to"] == "dataset/numbers@1"
+        for e in server.api(
+            "GET",
+            f"lineage?ref={job['run']}" if "/" in job["run"] else f"lineage?ref=run/{job['run']}",
+        )["edges"]
+    ), edges
 
 
 def test_a_failing_script_names_its_exit_code_and_last_lines(server: Server, code):
@@ -82,7 +89,12 @@ def marked_processes(mark: str) -> list[int]:
 def test_cancel_kills_the_whole_tree_also_what_left_its_session(server: Server, code):
     mark = f"73{os.getpid()}{int(time.time()) % 1000}"
     number = submit(
-        server, code, "--", "sh", "-c", f"setsid -f sleep {mark}; (sleep {mark} &) ; echo up; sleep {mark}"
+        server,
+        code,
+        "--",
+        "sh",
+        "-c",
+        f"setsid -f sleep {mark}; (sleep {mark} &) ; echo up; sleep {mark}",
     )
     wait_until(lambda: len(marked_processes(mark)) >= 3, 20, what="the three sleepers")
     server.takt("jobs", "cancel", str(number))
@@ -91,9 +103,22 @@ def test_cancel_kills_the_whole_tree_also_what_left_its_session(server: Server, 
 
 
 def test_jobs_outlive_kill_9_and_their_end_is_not_lost(server: Server, code):
-    running = submit(server, code, "--cpu", "100m", "--", "sh", "-c", "while [ ! -e go ]; do sleep 0.1; done; echo went on; exit 7")
+    running = submit(
+        server,
+        code,
+        "--cpu",
+        "100m",
+        "--",
+        "sh",
+        "-c",
+        "while [ ! -e go ]; do sleep 0.1; done; echo went on; exit 7",
+    )
     ended = submit(server, code, "--cpu", "100m", "--", "sh", "-c", "sleep 2; echo ended alone")
-    wait_until(lambda: all(server.api("GET", f"jobs/{n}")["state"] == "running" for n in (running, ended)), 20, what="both running")
+    wait_until(
+        lambda: all(server.api("GET", f"jobs/{n}")["state"] == "running" for n in (running, ended)),
+        20,
+        what="both running",
+    )
     server.kill()
     time.sleep(3)  # the second job ends while no server is there
     server.start()
@@ -112,7 +137,8 @@ def test_jobs_outlive_kill_9_and_their_end_is_not_lost(server: Server, code):
 def test_a_retry_resumes_from_its_checkpoint(server: Server, code):
     number = submit(
         server, code, "--retries", "2", "--", "sh", "-c",
-        'n=$(cat "$TAKT_CHECKPOINT_DIR/n" 2>/dev/null || echo 0); n=$((n+1)); echo $n > "$TAKT_CHECKPOINT_DIR/n"; echo attempt $n; [ $n -ge 3 ]',
+        'n=$(cat "$TAKT_CHECKPOINT_DIR/n" 2>/dev/null || echo 0); n=$((n+1)); '
+        'echo $n > "$TAKT_CHECKPOINT_DIR/n"; echo attempt $n; [ $n -ge 3 ]',
     )  # fmt: skip
     job = server.wait_job(number)
     assert job["state"] == "succeeded"
@@ -123,9 +149,15 @@ def test_a_retry_resumes_from_its_checkpoint(server: Server, code):
 def test_a_waiting_job_says_why_with_numbers(make_server, code):
     server = make_server(cpu="1000m").start()
     first = submit(server, code, "--cpu", "800m", "--", "sleep", "30")
-    wait_until(lambda: server.api("GET", f"jobs/{first}")["state"] == "running", 20, what="the first running")
+    wait_until(
+        lambda: server.api("GET", f"jobs/{first}")["state"] == "running",
+        20,
+        what="the first running",
+    )
     second = submit(server, code, "--cpu", "500m", "--", "true")
-    reason = wait_until(lambda: server.api("GET", f"jobs/{second}").get("reason"), 10, what="a reason")
+    reason = wait_until(
+        lambda: server.api("GET", f"jobs/{second}").get("reason"), 10, what="a reason"
+    )
     assert "500m" in reason
     assert f"job {first}" in reason
     too_big = server.run("submit", "--cpu", "2000m", "--", "true", cwd=code)
@@ -153,13 +185,22 @@ def test_a_job_cannot_read_the_store_nor_write_its_input(server: Server, code, t
 
 
 def test_a_gigabyte_of_log_is_kept_whole_and_does_not_hurt(server: Server, code):
-    number = submit(server, code, "--", "sh", "-c", "head -c 1073741824 /dev/zero | tr '\\0' 'x'; echo; echo the end")
+    number = submit(
+        server,
+        code,
+        "--",
+        "sh",
+        "-c",
+        "head -c 1073741824 /dev/zero | tr '\\0' 'x'; echo; echo the end",
+    )
     assert server.wait_job(number, 180)["state"] == "succeeded"
     response = server.request("GET", f"/api/v1/jobs/{number}/log?from=-8")
     assert response.text == "the end\n"
     assert int(response.headers["Takt-Log-Size"]) == 1073741824 + 1 + 8
     status = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
-    resident_kb = int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1])
+    resident_kb = int(
+        next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]
+    )
     assert resident_kb < 200_000
 
 
@@ -193,6 +234,7 @@ def test_a_job_token_ends_with_its_job(server: Server, code):
     number = submit(server, code, "--", "sh", "-c", "echo TOKEN=$MLFLOW_TRACKING_TOKEN")
     server.wait_job(number)
     token = log_of(server, number).split("TOKEN=")[1].strip()
+
     # An answer with an error status is false in a condition, hence the comparison.
     def answer() -> requests.Response:
         return server.request("GET", "/api/v1/datasets", token=token)

@@ -3,7 +3,6 @@
 
 import json
 import math
-import os
 import pathlib
 import re
 import subprocess
@@ -28,7 +27,9 @@ def run_state(server: Server, pipeline: str, number: int) -> dict:
 def wait_run(server: Server, pipeline: str, number: int, *states: str, seconds: float = 90) -> dict:
     def settled():
         run = run_state(server, pipeline, number)
-        assert run["state"] in states or run["state"] in ("running", "waiting-approval"), run["reason"]
+        assert run["state"] in states or run["state"] in ("running", "waiting-approval"), run[
+            "reason"
+        ]
         return run if run["state"] in states else None
 
     return wait_until(settled, seconds, every=0.1, what=f"run {number} to be one of {states}")
@@ -44,13 +45,20 @@ def approver(server: Server) -> str:
     return server.json("token", "create", "--user", "maya")["token"]
 
 
+def live_shares(server: Server, service: str = "hello") -> dict[str, float]:
+    revisions = server.api("GET", f"services/{service}")["revisions"]
+    return {r["model"]: r["share"] for r in revisions if r["share"]}
+
+
 def start_hello(server: Server, *params: str) -> int:
     words = [word for param in params for word in ("-p", param)]
     return server.json("pipeline", "run", HELLO / "pipeline.yaml", *words)["number"]
 
 
 def approve(server: Server, number: int, token: str, pipeline: str = "hello-line") -> None:
-    server.takt("pipeline", "approve", pipeline, str(number), "promote", "--note", "looks good", token=token)
+    server.takt(
+        "pipeline", "approve", pipeline, str(number), "promote", "--note", "looks good", token=token
+    )
 
 
 def infer(server: Server, service: str = "hello") -> requests.Response:
@@ -96,7 +104,11 @@ def test_from_data_to_a_promoted_canary_and_back_by_why(server: Server, approver
     approve(server, second, approver)
     wait_run(server, "hello-line", second, "succeeded")
     service = server.api("GET", "services/hello")
-    shares = {revision["model"]: revision["share"] for revision in service["revisions"] if revision["share"]}
+    shares = {
+        revision["model"]: revision["share"]
+        for revision in service["revisions"]
+        if revision["share"]
+    }
     assert shares == {"hello@2": 100}
 
     response = infer(server)
@@ -106,8 +118,7 @@ def test_from_data_to_a_promoted_canary_and_back_by_why(server: Server, approver
 
     server.takt("rollback", "hello")
     wait_until(
-        lambda: {r["model"]: r["share"] for r in server.api("GET", "services/hello")["revisions"] if r["share"]}
-        == {"hello@1": 100},
+        lambda: live_shares(server) == {"hello@1": 100},
         10, what="the roll back",
     )  # fmt: skip
     assert infer(server).status_code == 200
@@ -116,7 +127,11 @@ def test_from_data_to_a_promoted_canary_and_back_by_why(server: Server, approver
 def test_an_armed_pipeline_starts_for_each_new_version(server: Server):
     server.takt("apply", "-f", HELLO / "pipeline.yaml")
     server.takt("data", "add", "hello-raw", HELLO / "data/sensors.csv")
-    wait_until(lambda: server.api("GET", "pipelines/hello-line")["last_run"] == 1, 20, what="the triggered run")
+    wait_until(
+        lambda: server.api("GET", "pipelines/hello-line")["last_run"] == 1,
+        20,
+        what="the triggered run",
+    )
     run = run_state(server, "hello-line", 1)
     assert run["trigger"] == "dataset/hello-raw@1"
     assert run["params"]["data"] == "hello-raw@1"
@@ -140,7 +155,10 @@ def test_a_plan_says_what_is_in_place(server: Server):
     plan = {n["name"]: n["verdict"] for n in server.json("pipeline", "plan", "hello-line")["nodes"]}
     assert plan["train"] == plan["evaluate"] == "fresh"
     assert plan["promote"] == "blocked"
-    changed = {n["name"]: n["verdict"] for n in server.json("pipeline", "plan", "hello-line", "-p", "epochs=61")["nodes"]}
+    changed = {
+        n["name"]: n["verdict"]
+        for n in server.json("pipeline", "plan", "hello-line", "-p", "epochs=61")["nodes"]
+    }
     assert changed["preprocess"] == "fresh"
     assert changed["train"] == "will-run"
 
@@ -188,7 +206,8 @@ def test_a_model_that_is_not_onnx_is_refused_with_the_exporter_to_use(server: Se
     folder = tmp_path / "code"
     folder.mkdir()
     (folder / "job.yaml").write_text(
-        "kind: Job\nname: pickle\nspec:\n  command: [sh, -c, 'echo pickled > $TAKT_OUTPUT_MODEL/model.pkl']\n"
+        "kind: Job\nname: pickle\nspec:\n"
+        "  command: [sh, -c, 'echo pickled > $TAKT_OUTPUT_MODEL/model.pkl']\n"
         "  outputs: {model: {kind: model}}\n"
     )
     job = server.wait_job(server.json("submit", "job.yaml", cwd=folder)["number"])
@@ -207,7 +226,7 @@ def test_the_digits_line_in_one_go(server: Server, tmp_path):
         env=own_environment(
             TAKT=str(TAKT), TAKT_URL=server.url, GATEWAY_URL=server.gateway_url,
             TAKT_TOKEN=server.token, TAKT_HOME=str(server.data),
-            PYTHON=os.environ.get("TAKT_EXAMPLE_PYTHON", str(ROOT / "build/venv-example/bin/python")),
+            PYTHON=str(ROOT / "build/venv-example/bin/python"),
         ),
     )  # fmt: skip
     assert summary.returncode == 0, summary.stdout + summary.stderr
@@ -215,7 +234,9 @@ def test_the_digits_line_in_one_go(server: Server, tmp_path):
     assert accuracy >= 0.96
     curl = next(line for line in summary.stdout.splitlines() if line.startswith("curl "))
     digit = re.search(r"test image of the digit (\d)", summary.stdout)[1]
-    predicted = subprocess.run(["bash", "-c", curl], capture_output=True, text=True, check=True).stdout.strip()
+    predicted = subprocess.run(
+        ["bash", "-c", curl], capture_output=True, text=True, check=True
+    ).stdout.strip()
     assert predicted == digit
     service = server.api("GET", "services/digits")
     live = [r for r in service["revisions"] if r["share"] == 100]

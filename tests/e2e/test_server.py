@@ -11,7 +11,11 @@ from takt_server import TAKT, Server, own_environment, wait_until
 
 def server_command(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(TAKT), "server", *words], capture_output=True, text=True, timeout=20, env=own_environment()
+        [str(TAKT), "server", *words],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        env=own_environment(),
     )
 
 
@@ -60,7 +64,9 @@ def test_a_second_server_on_the_same_folder_is_refused(server: Server):
 
 
 def test_a_port_in_use_is_named(server: Server, tmp_path):
-    result = server_command("--data-dir", str(tmp_path / "other"), "--listen", f"127.0.0.1:{server.port}")
+    result = server_command(
+        "--data-dir", str(tmp_path / "other"), "--listen", f"127.0.0.1:{server.port}"
+    )
     assert result.returncode != 0
     assert str(server.port) in result.stderr
 
@@ -116,7 +122,10 @@ def test_every_described_route_wants_a_token(server: Server):
     asked = 0
     for path, item in server.contract.document["paths"].items():
         for method, operation in item.items():
-            if method not in {"get", "post", "put", "patch", "delete"} or operation.get("security") == []:
+            if (
+                method not in {"get", "post", "put", "patch", "delete"}
+                or operation.get("security") == []
+            ):
                 continue
             url = server.url + path.replace("{", "").replace("}", "")
             response = requests.request(method, url, timeout=10)
@@ -149,9 +158,14 @@ def test_wrong_tokens_are_refused_with_what_to_do(server: Server, token):
 def test_an_expired_token_says_so(server: Server):
     short = server.api("POST", "tokens", json={"expires_in": "100ms"})["token"]
     wait_until(
-        lambda: server.request("GET", "/api/v1/datasets", token=short).status_code == 401, 5, what="expiry"
+        lambda: server.request("GET", "/api/v1/datasets", token=short).status_code == 401,
+        5,
+        what="expiry",
     )
-    assert "expired at" in server.request("GET", "/api/v1/datasets", token=short).json()["error"]["message"]
+    assert (
+        "expired at"
+        in server.request("GET", "/api/v1/datasets", token=short).json()["error"]["message"]
+    )
 
 
 def test_a_viewer_may_look_but_not_touch(server: Server, tmp_path):
@@ -175,16 +189,22 @@ def test_a_command_without_a_server_says_how_to_start_one():
 
 
 def test_a_mistyped_command_names_the_nearest():
-    result = subprocess.run([str(TAKT), "pipline", "ls"], capture_output=True, text=True, env=own_environment())
+    result = subprocess.run(
+        [str(TAKT), "pipline", "ls"], capture_output=True, text=True, env=own_environment()
+    )
     assert result.returncode == 2
     assert "did you mean 'takt pipeline'?" in result.stderr
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_are_made_from_the_parser(shell):
-    result = subprocess.run([str(TAKT), "completion", shell], capture_output=True, text=True, env=own_environment())
+    result = subprocess.run(
+        [str(TAKT), "completion", shell], capture_output=True, text=True, env=own_environment()
+    )
     assert result.returncode == 0
     assert "pipeline" in result.stdout
     if shell == "bash":
-        checked = subprocess.run(["bash", "-n"], input=result.stdout, text=True, capture_output=True)
+        checked = subprocess.run(
+            ["bash", "-n"], input=result.stdout, text=True, capture_output=True
+        )
         assert checked.returncode == 0, checked.stderr
