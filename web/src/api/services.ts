@@ -99,6 +99,12 @@ export function stable_of(service: Service): Revision | undefined {
   return service.revisions.find((revision) => revision.role === 'stable')
 }
 
+/** Ready and wanted replicas over all revisions; lists carry no replicas of their own. */
+export function replicas_of(services: Service[]): { ready: number; all: number } {
+  const revisions = services.flatMap((service) => service.revisions)
+  return { ready: revisions.reduce((sum, item) => sum + item.ready_replicas, 0), all: revisions.reduce((sum, item) => sum + item.replicas, 0) }
+}
+
 /** Requests per second by revision in the newest whole bucket. */
 export function rates_of(metrics: ServiceMetrics | undefined): Map<number, number> {
   const rates = new Map<number, number>()

@@ -224,7 +224,7 @@ function options_of(
         grid: { show: false },
         size: 22,
         space: 70,
-        values: (_plot, splits) => splits.map((value) => (props.time ? format.hour(value * 1000) : format.number(value))),
+        values: (_plot, splits) => splits.map((value) => (props.time ? (is_short(latest.current.x) ? format.clock(value * 1000) : format.hour(value * 1000)) : format.number(value))),
       },
       {
         ...axis,
@@ -261,6 +261,11 @@ function options_of(
   return options
 }
 
+/** Under ten minutes the axis needs its seconds. */
+function is_short(x: number[]): boolean {
+  return x.length > 1 && x[x.length - 1]! - x[0]! < 600
+}
+
 function range_of(low: number, high: number, zero: boolean, rules: ChartProps['rules']): [number, number] {
   if (low === null || high === null || !Number.isFinite(low) || !Number.isFinite(high)) return [0, 1]
   const all = [low, high, ...(rules ?? []).map((rule) => rule.y)]
@@ -292,13 +297,17 @@ function draw_marks(made: uPlot, props: ChartProps, color: (name: string) => str
     ctx.fillText(rule.word, left + width - 4 * ratio, y - 5 * ratio)
   }
   ctx.textAlign = 'left'
-  for (const mark of props.marks ?? []) {
+  let free_from = left
+  for (const mark of [...(props.marks ?? [])].sort((a, b) => a.x - b.x)) {
     const x = made.valToPos(mark.x, 'x', true)
     if (x < left || x > left + width) continue
     ctx.strokeStyle = ctx.fillStyle = color('--violet')
     line(ctx, x, top, x, top + height)
     const wide = ctx.measureText(mark.word).width
+    // A word that would stand on the one before is left out; its line stays.
+    if (x < free_from) continue
     ctx.fillText(mark.word, Math.min(x + 5 * ratio, left + width - wide), top - 4 * ratio)
+    free_from = x + wide + 10 * ratio
   }
   ctx.restore()
 }

@@ -88,6 +88,7 @@ export function short_ref(ref: string): string {
       return `${parts[0]} #${parts[1]}`
     case 'node':
       return `${parts[0]} #${parts[1]} ${parts[2]}`
+    case 'token':
     case 'code':
     case 'environment':
     case 'artifact':

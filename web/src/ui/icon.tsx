@@ -43,7 +43,7 @@ export function Glyph({ name, size = 16, label }: { name: GlyphName; size?: numb
 const icon_of_kind: Record<string, IconName> = {
   dataset: 'data', code: 'code', environment: 'env', job: 'jobs', run: 'runs', experiment: 'runs', model: 'models',
   service: 'services', revision: 'services', replica: 'services', pipeline: 'pipelines', 'pipeline-run': 'pipelines',
-  node: 'pipelines', user: 'user', request: 'link', artifact: 'save', data: 'data', jobs: 'jobs', runs: 'runs',
+  node: 'pipelines', user: 'user', token: 'lock', request: 'link', artifact: 'save', data: 'data', jobs: 'jobs', runs: 'runs',
   models: 'models', services: 'services', pipelines: 'pipelines', line: 'line',
 }
 

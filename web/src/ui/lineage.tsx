@@ -60,11 +60,20 @@ const padding = 32
 /** More than this is folded to the nearest ones, with the count said. */
 export const drawn_nodes = 40
 
+/** The order that pipelines bring is not what a thing is made of: pages of things leave it out, `why` shows it. */
+const context_kinds = new Set(['pipeline', 'pipeline-run', 'node'])
+
+function without_context(graph: LineageGraph): LineageGraph {
+  const kept = (ref: string) => !context_kinds.has(parse_ref(ref).kind)
+  return { nodes: graph.nodes.filter((node) => kept(node.ref)), edges: graph.edges.filter((edge) => kept(edge.from) && kept(edge.to)) }
+}
+
 export function LineagePanel({ subject, depth, title, sub, fact }: { subject: string; depth?: number; title?: string; sub?: string; fact?: (ref: string) => string | undefined }) {
   const { t } = useText()
   const project = useProject()
   const [view, set_view] = useState<'graph' | 'list'>('graph')
   const graph = useQuery(lineage_query(project, subject, depth))
+  const drawn = useMemo(() => graph.data && without_context(graph.data), [graph.data])
   return (
     <section className="panel" aria-label={title ?? t('lineage')}>
       <div className="ph">
@@ -74,8 +83,8 @@ export function LineagePanel({ subject, depth, title, sub, fact }: { subject: st
           <Segments label={t('lineage.view')} value={view} onChange={set_view} options={[['graph', t('graph')], ['list', t('list')]]} />
         </span>
       </div>
-      {graph.data ? (
-        view === 'graph' ? <LineageDrawing graph={graph.data} subject={subject} fact={fact} /> : <LineageList graph={graph.data} />
+      {graph.data && drawn ? (
+        view === 'graph' ? <LineageDrawing graph={drawn} subject={subject} fact={fact} /> : <LineageList graph={graph.data} />
       ) : graph.isError ? (
         <Failure what={t('lineage.error')} error={graph.error} retry={() => void graph.refetch()} />
       ) : (
@@ -105,12 +114,17 @@ export function LineageDrawing({ graph, subject, fact }: { graph: LineageGraph; 
     observer.observe(box)
     return () => observer.disconnect()
   }, [box])
-  // Nodes take the room there is, between 128 and 176 px; below that the drawing scrolls.
-  const gap_x = placed.ranks > 5 ? 34 : 52
-  const node_width = Math.max(128, Math.min(176, (room - (placed.ranks - 1) * gap_x) / Math.max(1, placed.ranks)))
+  // Nodes take the room there is, between 112 and 176 px; below that the drawing scrolls.
+  const gap_x = placed.ranks > 7 ? 26 : placed.ranks > 5 ? 34 : 52
+  const node_width = Math.max(112, Math.min(176, (room - (placed.ranks - 1) * gap_x) / Math.max(1, placed.ranks)))
   const at = new Map(placed.nodes.map((node) => [node.id, { x: node.rank * (node_width + gap_x), y: node.row * (node_height + gap_y) }]))
   const width = placed.ranks * (node_width + gap_x) - gap_x
   const height = placed.rows * (node_height + gap_y) - gap_y
+  const own_x = at.get(graph.nodes.find((node) => node.depth === 0)?.ref ?? subject)?.x
+  useEffect(() => {
+    // A drawing wider than its panel opens at the thing asked about.
+    if (box && own_x !== undefined && box.scrollWidth > box.clientWidth) box.scrollLeft = own_x - box.clientWidth / 2
+  }, [box, own_x])
   const depth_zero = graph.nodes.find((node) => node.depth === 0)?.ref ?? subject
   return (
     <div className="scroll lin-scroll" ref={set_box} tabIndex={0} role="group" aria-label={t('lineage.graph')}>

@@ -187,6 +187,22 @@ export function Digest({ value, length = 8 }: { value: string | null | undefined
   )
 }
 
+/** Stretches of known values; what is unknown stays a gap. */
+function runs_of(values: (number | null)[]): [number, number][][] {
+  const runs: [number, number][][] = []
+  let open = false
+  values.forEach((value, index) => {
+    if (value === null || !Number.isFinite(value)) {
+      open = false
+      return
+    }
+    if (open) runs[runs.length - 1]!.push([index, value])
+    else runs.push([[index, value]])
+    open = true
+  })
+  return runs
+}
+
 export function Spark({ values, width = 110, height = 20, fill = false, stroke = 'var(--text-2)' }: {
   values: (number | null)[]
   width?: number
@@ -199,14 +215,17 @@ export function Spark({ values, width = 110, height = 20, fill = false, stroke =
   const low = fill ? 0 : Math.min(...known)
   const high = Math.max(...known)
   const reach = high - low || 1
-  const points = values.flatMap((value, index) =>
-    value === null ? [] : [`${((index / (values.length - 1)) * (width - 2) + 1).toFixed(1)} ${(height - 2 - ((value - low) / reach) * (height - 4)).toFixed(1)}`],
-  )
-  const d = `M${points.join('L')}`
+  const x_of = (index: number) => (index / (values.length - 1)) * (width - 2) + 1
+  const runs = runs_of(values)
+  const path_of = (run: [number, number][]) => `M${run.map(([index, value]) => `${x_of(index).toFixed(1)} ${(height - 2 - ((value - low) / reach) * (height - 4)).toFixed(1)}`).join('L')}`
   return (
     <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
-      {fill && <path d={`${d}L${width - 1} ${height}L1 ${height}Z`} fill={stroke} opacity=".13" />}
-      <path d={d} fill="none" stroke={stroke} strokeWidth="1.5" strokeLinejoin="round" />
+      {runs.map((run, index) => (
+        <g key={index}>
+          {fill && <path d={`${path_of(run)}L${x_of(run[run.length - 1]![0])} ${height}L${x_of(run[0]![0])} ${height}Z`} fill={stroke} opacity=".13" />}
+          <path d={path_of(run)} fill="none" stroke={stroke} strokeWidth="1.5" strokeLinejoin="round" strokeLinecap="round" />
+        </g>
+      ))}
     </svg>
   )
 }

@@ -5,7 +5,7 @@ import { Glyph, tone_of_glyph, type GlyphName } from './icon'
 
 const glyph_of_state: Record<string, GlyphName> = {
   done: 'ok', succeeded: 'ok', finished: 'ok', ready: 'ok', live: 'ok', passed: 'ok', completed: 'ok', fresh: 'ok',
-  approved: 'ok', go: 'ok', promoted: 'ok', serving: 'ok', healthy: 'ok', ok: 'ok', allowed: 'ok', active: 'ok',
+  approved: 'ok', go: 'ok', promoted: 'ok', serving: 'ok', healthy: 'ok', ok: 'ok', allowed: 'ok', active: 'ok', registered: 'ok',
   running: 'run', logging: 'run', starting: 'run', warming: 'run', deploying: 'run', restoring: 'run', will_run: 'run',
   canary: 'run', stopping: 'run', cancelling: 'run', placed: 'run', draining: 'run',
   waiting: 'wait', queued: 'wait', pending: 'idle', scheduled: 'wait', retrying: 'wait', backing_off: 'wait', backoff: 'warn', blocked: 'wait',

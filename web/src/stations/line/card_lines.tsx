@@ -7,13 +7,12 @@ import { datasets_query } from '../../api/data'
 import { jobs_query } from '../../api/jobs'
 import { models_query } from '../../api/models'
 import { experiments_query } from '../../api/runs'
-import { canary_of, services_query } from '../../api/services'
+import { canary_of, replicas_of, services_query } from '../../api/services'
 import type { LineCard } from '../../api/spine'
 import { useProject } from '../../app/context'
 import { useText } from '../../i18n'
 import { useFormat } from '../../lib/format'
 import { Glyph } from '../../ui/icon'
-import { glyph_of } from '../../ui/status'
 import { group_of } from '../jobs/groups'
 
 const day_ms = 86_400_000
@@ -66,12 +65,11 @@ export function useCardText(station: 'data' | 'jobs' | 'runs' | 'models' | 'serv
     return text(0, versions, [...lines, t('card.newest', { name: `${newest.name}@${newest.latest}` })].slice(0, 2))
   }
   if (station === 'services' && services.data?.length) {
-    const replicas = services.data.flatMap((service) => service.replicas)
-    const ready = replicas.filter((replica) => glyph_of(replica.state) === 'ok').length
+    const { ready, all } = replicas_of(services.data)
     const canary = services.data.map(canary_of).find((revision) => revision !== undefined)
     const live = services.data.filter((service) => service.revisions.some((revision) => revision.share > 0)).length
     return text(live, services.data.length, [
-      <><Glyph name={ready === replicas.length ? 'ok' : 'warn'} size={14} />{t('card.ready', { ready, all: replicas.length })}</>,
+      <><Glyph name={ready === all ? 'ok' : 'warn'} size={14} />{t('card.ready', { ready, all })}</>,
       canary ? t('card.canary', { share: format.number(canary.share, 1) }) : t('card.no_canary'),
     ])
   }

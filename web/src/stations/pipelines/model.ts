@@ -22,7 +22,7 @@ export function result_of(node: PipelineNode): string {
   if (node.reason && !plain) return node.reason
   const numbers = outputs.flatMap(([, value]) => (value.kind === 'json' ? numbers_of(value.json) : [])).slice(0, 2)
   const parts = [node.work && short_ref(node.work), ...refs, ...numbers].filter((part): part is string => Boolean(part))
-  return parts.join(', ') || node.reason || ''
+  return [...new Set(parts)].join(', ') || node.reason || ''
 }
 
 /** The top-level numbers of a JSON output, as name and value. */

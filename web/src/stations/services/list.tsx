@@ -3,13 +3,13 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { Link } from 'wouter'
-import { canary_of, service_metrics_query, services_query, stable_of, type Service, type ServiceMetrics } from '../../api/services'
+import { canary_of, replicas_of, service_metrics_query, services_query, stable_of, type Service, type ServiceMetrics } from '../../api/services'
 import { useBase, usePage, useProject } from '../../app/context'
 import { mark_seen } from '../../app/seen'
 import { useText } from '../../i18n'
 import { useFormat } from '../../lib/format'
 import { short_ref } from '../../lib/url'
-import { glyph_of, StatusText } from '../../ui/status'
+import { StatusText } from '../../ui/status'
 import { Head, Spark, Time } from '../../ui/parts'
 import { Empty, Loaded } from '../../ui/states'
 import { DataTable, type Column } from '../../ui/table'
@@ -54,7 +54,7 @@ export default function ServicesPage() {
     { id: 'rate', head: t('service.rate'), right: true, cell: ({ metrics: data }) => <span className="row rr"><Spark values={total_rates(data)} width={80} fill />{format.number(total_rates(data).at(-1), 1)}</span> },
     { id: 'p99', head: 'p99', right: true, cell: ({ metrics: data }) => { const value = last_of(data, (item) => item.p99_ms); return value === undefined ? '–' : `${format.number(value, 1)} ms` } },
     { id: 'errors', head: t('side.errors'), right: true, cell: ({ metrics: data }) => format.percent(last_of(data, (item) => item.error_share), 2) },
-    { id: 'replicas', head: t('replicas'), right: true, cell: ({ service }) => t('replicas.n', { ready: service.replicas.filter((replica) => glyph_of(replica.state) === 'ok').length, all: service.replicas.length }) },
+    { id: 'replicas', head: t('replicas'), right: true, cell: ({ service }) => t('replicas.n', replicas_of([service])) },
     { id: 'changed', head: t('model.changed'), right: true, className: 'm', cell: ({ service }) => <Time at={service.updated_at} /> },
   ], [t, format, base])
   return (

@@ -22,21 +22,23 @@ export function Signals({ metrics, stable, canary, range, events, onRange }: {
   const [at, set_at] = useState<number | null>(null)
   const { x, revisions } = metrics
   const shown = revisions.filter((item) => item.requests_per_s.some((value) => (value ?? 0) > 0))
-  const look = (number: number) => (canary && number === canary.number ? '--c1' : stable && number === stable.number ? '--text-2' : '--grey')
+  const is_old = (number: number) => number !== canary?.number && number !== stable?.number
+  const look = (number: number) => (canary && number === canary.number ? '--c1' : is_old(number) ? '--c8' : '--text-2')
   const word = (number: number) => (canary && number === canary.number ? t('signals.canary', { revision: `r${number}` }) : `r${number}`)
   const make = (pick: (item: ServiceMetrics['revisions'][number]) => (number | null)[], extra: Partial<Series> = {}, suffix = '') =>
-    shown.map((item): Series => ({ name: `r${item.revision}${suffix}`, values: pick(item), color: look(item.revision), width: canary?.number === item.revision ? 2 : 1.75, ...extra }))
+    shown.map((item): Series => ({ name: `r${item.revision}${suffix}`, values: pick(item), color: look(item.revision), width: canary?.number === item.revision ? 2 : 1.75, dash: is_old(item.revision) ? [6, 3] : undefined, ...extra }))
   const series = useMemo(() => ({
     requests: make((item) => item.requests_per_s, { fill: 0.1 }),
     latency: [...make((item) => item.p50_ms, { dash: [3, 3], width: 1.25 }, ' p50'), ...make((item) => item.p99_ms, {}, ' p99')],
     errors: make((item) => item.error_share),
   }), [metrics, stable?.number, canary?.number])
+  const word_of_share = (share: unknown) => (typeof share !== 'number' ? '' : share >= 100 ? '100%' : t('signals.mark', { share: format.number(share, 1) }))
   const marks = useMemo(() => {
     const from = x[0] ?? 0
     return events
       .filter((event) => event.verb === 'traffic.changed' && Date.parse(event.time_at) / 1000 >= from)
       .slice(0, 6)
-      .map((event) => ({ x: Date.parse(event.time_at) / 1000, word: typeof details_of(event).share === 'number' ? t('signals.mark', { share: format.number(details_of(event).share as number, 1) }) : '' }))
+      .map((event) => ({ x: Date.parse(event.time_at) / 1000, word: word_of_share(details_of(event).share) }))
   }, [events, x, format])
   const index = at ?? x.length - 1
   const values = (pick: (item: ServiceMetrics['revisions'][number]) => (number | null)[], say: (value: number | null | undefined) => string) =>
