@@ -174,7 +174,7 @@ std::vector<std::string> Fields::texts(std::string_view key) {
 }
 
 Status Fields::done() {
-  if (!status_ || !object_->is_object()) return status_;
+  if (!object_->is_object()) return status_;
   for (const auto& [key, member] : object_->as_object()) {
     if (std::ranges::find(known_, key) != known_.end()) continue;
     std::ranges::sort(known_);
@@ -185,6 +185,8 @@ Status Fields::done() {
       hint = known_.empty() ? "no fields are known here" : "known fields:";
       for (const std::string& name : known_) hint += " " + name;
     }
+    // It goes before what was found missing: a misspelled field is why something is missing.
+    status_ = {};
     reject(shorten(key, 80), "unknown field", std::move(hint));
     break;
   }

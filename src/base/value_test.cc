@@ -111,6 +111,13 @@ TEST(FieldsTest, RefusesUnknownFields) {
   EXPECT_EQ(error.text(), "spec.resources.disk: unknown field; known fields: cpu gpus");
 }
 
+TEST(FieldsTest, AnUnknownFieldGoesBeforeAMissingOne) {
+  const Value value(Object{{"modle", "m@1"}});
+  Fields fields(value, "spec");
+  fields.text("model");
+  EXPECT_EQ(fields.done().error().text(), "spec.modle: unknown field; did you mean \"model\"?");
+}
+
 TEST(FieldsTest, KeepsTheFirstError) {
   const Value value(Object{{"name", 3}, {"list", "x"}});
   Fields fields(value, "");

@@ -41,8 +41,9 @@ Status check_command(const CLI::App& root, const std::vector<std::string>& words
     if (std::ranges::find(names, word) == names.end()) {
       const std::string near = nearest_name(word, names);
       const std::string called = (path + " " + word).substr(5);
-      return fail(Code::kInvalid, "there is no command '" + called + "'",
-                  near.empty() ? "see `" + path + " --help`" : "did you mean '" + path + " " + near + "'?");
+      return fail(
+          Code::kInvalid, "there is no command '" + called + "'",
+          near.empty() ? "see `" + path + " --help`" : "did you mean '" + path + " " + near + "'?");
     }
     app = app->get_subcommand(word);
     path += " " + word;
@@ -80,7 +81,8 @@ int parse_and_run(CLI::App& app, Chosen& chosen, CommonFlags& flags,
       app.exit(error);
       return 0;
     }
-    return finish(fail(Code::kInvalid, error.what(), "see `" + command_path(app, words) + " --help`"));
+    return finish(
+        fail(Code::kInvalid, error.what(), "see `" + command_path(app, words) + " --help`"));
   }
   if (!chosen.command) {
     print_line(app.help());

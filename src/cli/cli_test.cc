@@ -40,6 +40,35 @@ TEST(Cli, a_mistyped_command_names_the_nearest) {
             "error: there is no command 'pipline'\n  hint: did you mean 'takt pipeline'?\n");
 }
 
+TEST(Cli, a_mistyped_second_word_names_the_nearest) {
+  const Output output = run_captured({"data", "sow", "d@1"});
+  EXPECT_EQ(output.code, 2);
+  EXPECT_EQ(output.err,
+            "error: there is no command 'data sow'\n  hint: did you mean 'takt data show'?\n");
+}
+
+TEST(Cli, a_missing_word_names_the_help_of_its_command) {
+  const Output output = run_captured({"data", "add", "d"});
+  EXPECT_EQ(output.code, 2);
+  EXPECT_EQ(output.err, "error: paths is required\n  hint: see `takt data add --help`\n");
+}
+
+TEST(Cli, an_address_that_is_none_is_refused) {
+  for (const char* url : {"ftp://x", "http://:80", "http://127.0.0.1@x"}) {
+    const Output output = run_captured({"--url", url, "data", "ls"});
+    EXPECT_EQ(output.code, 2) << url;
+    EXPECT_NE(output.err.find("write it as http://HOST:PORT"), std::string::npos) << output.err;
+  }
+}
+
+TEST(Cli, numbers_are_short_for_people) {
+  EXPECT_EQ(short_number(Value(80.0)), "80");
+  EXPECT_EQ(short_number(Value(0.9470324999999999)), "0.947032");
+  EXPECT_EQ(short_number(Value(7)), "7");
+  EXPECT_EQ(short_number(Value("x")), "x");
+  EXPECT_EQ(short_number(Value()), "");
+}
+
 TEST(Cli, no_command_prints_the_help_and_fails) {
   const Output output = run_captured({});
   EXPECT_EQ(output.code, 2);

@@ -20,7 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string size_text(const Value& version) {
-  return version.has("rows") ? cell(version, "rows") + " rows" : cell(version, "files") + " files";
+  const auto counted = [&](const char* key, const std::string& word) {
+    return cell(version, key) + " " + word + (version.int_or(key, 0) == 1 ? "" : "s");
+  };
+  return version.has("rows") ? counted("rows", "row") : counted("files", "file");
 }
 
 Status data_add(Session& session, const std::string& name, const std::vector<std::string>& paths,
@@ -37,6 +40,11 @@ Status data_add(Session& session, const std::string& name, const std::vector<std
   print_line(cell(version, "ref").substr(8) + "  " + size_text(version) + ", " +
              format_bytes(uploaded.bytes) + " (" + format_bytes(uploaded.sent_bytes) +
              " new to the server)");
+  if (!version["profile"]["tables"].is_array()) return {};
+  for (const Value& table : version["profile"]["tables"].as_array())
+    if (table.has("problem"))
+      print_line("  warning: " + cell(table, "path") +
+                 " is kept as it is, but not as a table: " + cell(table, "problem"));
   return {};
 }
 
@@ -75,8 +83,8 @@ void print_profile(const Value& profile) {
     Table columns({"COLUMN", "TYPE", "MISSING", "DISTINCT", "MIN", "MEAN", "MAX"});
     for (const Value& column : table["columns"].as_array())
       columns.add({cell(column, "name"), cell(column, "type"), cell(column, "missing"),
-                   cell(column, "distinct"), cell(column, "min"), cell(column, "mean"),
-                   cell(column, "max")});
+                   cell(column, "distinct"), short_number(column["min"]),
+                   short_number(column["mean"]), short_number(column["max"])});
     if (!columns.empty()) columns.print();
   }
   if (!profile.has("class_balance")) return;

@@ -82,7 +82,7 @@ Status wait_for(Session& session, const Value& job) {
   TAKT_ASSIGN(const Value ended, follow(session, job.int_or("number", 0), !session.json()));
   if (session.json())
     print_json(ended);
-    else if (cell(ended, "state") == "succeeded")
+  else if (cell(ended, "state") == "succeeded")
     return print_job_line(session, ended);
   else
     print_error(Error{

@@ -27,7 +27,7 @@ std::string metrics_text(const Value& metrics) {
   std::string text;
   if (metrics.is_object())
     for (const auto& [name, value] : metrics.as_object())
-      text += (text.empty() ? "" : ", ") + name + " " + dump_json(value);
+      text += (text.empty() ? "" : ", ") + name + " " + short_number(value);
   return text;
 }
 

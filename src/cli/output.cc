@@ -101,6 +101,15 @@ std::string short_time(const std::string& rfc3339) {
   return text;
 }
 
+std::string short_number(const Value& value) {
+  if (!value.is_number())
+    return value.is_null() ? "" : value.is_string() ? value.as_string() : dump_json(value);
+  if (value.is_int()) return std::to_string(value.as_int());
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value.as_number());
+  return text;
+}
+
 std::string cell(const Value& object, std::string_view key) {
   const Value& value = object[key];
   if (value.is_null()) return "";

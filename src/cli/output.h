@@ -47,5 +47,7 @@ void print_error(const Error& error);
 std::string short_time(const std::string& rfc3339);
 /// Text of a member for a table cell, "" when absent.
 std::string cell(const Value& object, std::string_view key);
+/// A number for people, with at most six digits that count; other values as cell() has them.
+std::string short_number(const Value& value);
 
 }  // namespace takt::cli

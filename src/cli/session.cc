@@ -39,8 +39,11 @@ std::string admin_token_of_this_user() {
 std::string host_of(std::string_view url) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (!url.starts_with(scheme)) continue;
-    const std::string_view place = url.substr(scheme.size(), url.find('/', scheme.size()) - scheme.size());
-    return std::string(place.starts_with('[') ? place.substr(0, place.find(']') + 1) : place.substr(0, place.find(':')));
+    const std::string_view place =
+        url.substr(scheme.size(), url.find('/', scheme.size()) - scheme.size());
+    if (place.contains('@')) return "";  // a name before the host would hide the host
+    return std::string(place.starts_with('[') ? place.substr(0, place.find(']') + 1)
+                                              : place.substr(0, place.find(':')));
   }
   return "";
 }
@@ -65,14 +68,19 @@ Result<Session> Session::open(const CommonFlags& flags) {
   const std::string login_url = login.text_or("url", "");
   if (session.url_.empty()) session.url_ = login_url.empty() ? "http://127.0.0.1:8700" : login_url;
   while (session.url_.ends_with('/')) session.url_.pop_back();
+  if (session.url_.find("://") == std::string::npos) session.url_.insert(0, "http://");
   const std::string host = host_of(session.url_);
   if (host.empty())
-    return fail(Code::kInvalid, "'" + session.url_ + "' is no address of a server", "write it as http://HOST:PORT");
+    return fail(Code::kInvalid, "'" + session.url_ + "' is no address of a server",
+                "write it as http://HOST:PORT");
   session.project_ = !flags.project.empty() ? flags.project : env_text("TAKT_PROJECT");
   std::string token = env_text("TAKT_TOKEN");
   if (token.empty() && session.url_ == login_url) token = login.text_or("token", "");
-  // This machine's own token goes to a server on this machine only, never to an address from outside.
-  const bool is_here = host == "localhost" || host == "[::1]" || host.starts_with("127.");
+  // This machine's own token goes to a server on this machine only, never to an address from
+  // outside.
+  const bool is_here =
+      host == "localhost" || host == "[::1]" ||
+      (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
   if (token.empty() && is_here) token = admin_token_of_this_user();
   session.client_ = std::make_shared<net::Client>(
       net::ClientOptions{.base_url = session.url_, .token = token, .timeout_ms = 120'000});

@@ -193,8 +193,8 @@ Result<actions::StepPorts> ports_of(const PipelineSpec& spec, const NodeSpec& no
 Status check_parameters(const PipelineSpec& spec) {
   for (std::size_t i = 0; i < spec.nodes.size(); ++i)
     for (const auto& [name, value] : spec.nodes[i].inputs)
-      TAKT_RETURN_IF_ERROR(fill_params(
-          value, spec.params, "spec.nodes[" + std::to_string(i) + "].inputs." + name));
+      TAKT_RETURN_IF_ERROR(
+          fill_params(value, spec.params, "spec.nodes[" + std::to_string(i) + "].inputs." + name));
   return {};
 }
 
