@@ -69,7 +69,12 @@ Status line(Session& session, const std::string& since) {
   return {};
 }
 
-void print_event(const Value& event) {
+/// One event a line; with --json a JSON document a line, as a follower can read them.
+void print_event(const Value& event, bool is_json) {
+  if (is_json) {
+    print_line(dump_json(event));
+    return;
+  }
   print_line(cell(event, "sequence") + "  " + short_time(cell(event, "time_at")) + "  " +
              cell(event, "actor") + "  " + cell(event, "verb") + "  " + cell(event, "subject") +
              (event["details"].is_object() && !event["details"].as_object().empty()
@@ -85,13 +90,15 @@ Status events(Session& session, const std::string& subject, int limit, bool is_f
     return {};
   }
   const Array& items = answer["items"].as_array();
-  for (auto event = items.rbegin(); event != items.rend(); ++event) print_event(*event);
+  for (auto event = items.rbegin(); event != items.rend(); ++event)
+    print_event(*event, session.json());
   std::int64_t after = answer.int_or("last_sequence", 0);
   while (is_following) {
     TAKT_ASSIGN(answer, session.get("/api/v1/events?limit=1000&after=" + std::to_string(after)));
     for (const Value& event : answer["items"].as_array()) {
       after = event.int_or("sequence", after);
-      if (subject.empty() || cell(event, "subject").starts_with(subject)) print_event(event);
+      if (subject.empty() || cell(event, "subject").starts_with(subject))
+        print_event(event, session.json());
     }
     std::fflush(stdout);
     takt::system_clock().sleep_ms(500);
