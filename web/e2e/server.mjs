@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real takt server in a folder of its own, and what the pages need to have something to show.
 import { execFile, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, appendFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, statSync, appendFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -70,7 +70,20 @@ export class Server {
       // The server may be gone already: its shims end with their jobs.
     }
     await this.stop()
+    this.end_leftovers()
     if (!process.env.TAKT_KEEP) rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  /** The gateway and its shim outlive the server by design: what still works on our folder is ended by its id. */
+  end_leftovers() {
+    if (!this.folder) return
+    for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      try {
+        if (readFileSync(`/proc/${id}/cmdline`, 'utf8').includes(`${this.folder}/`)) process.kill(Number(id), 'SIGTERM')
+      } catch {
+        // It ended meanwhile.
+      }
+    }
   }
 
   log_tail() {
