@@ -92,10 +92,10 @@ function(takt_assets target)
     file(GLOB web_settings CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/web/*.json ${CMAKE_SOURCE_DIR}/web/*.ts
          ${CMAKE_SOURCE_DIR}/web/index.html)
     add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/console.stamp
-      COMMAND npm run build --prefix ${CMAKE_SOURCE_DIR}/web --silent
+      COMMAND sh -c "npm run build --prefix '${CMAKE_SOURCE_DIR}/web' --silent >console.log 2>&1 || { cat console.log; exit 1; }"
       COMMAND ${CMAKE_COMMAND} -E touch ${CMAKE_BINARY_DIR}/console.stamp
       DEPENDS ${web_sources} ${web_settings} ${api_files}
-      COMMENT "Building the console" VERBATIM)
+      WORKING_DIRECTORY ${CMAKE_BINARY_DIR} COMMENT "Building the console" VERBATIM)
     set(console ${CMAKE_BINARY_DIR}/console.stamp)
     set(web_files)
   endif()
