@@ -8,6 +8,7 @@ mlflow client could not say is said again by its own retries.
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import threading
 import time
@@ -55,28 +56,28 @@ class Killer:
                     return
 
 
-def run_digits(driver: LineDriver, data: pathlib.Path) -> None:
+def run_digits(driver: LineDriver, digits: pathlib.Path, data: pathlib.Path) -> None:
     folder = pathlib.Path(PYTHON).parent
     driver.client_environment = {
         "PATH": f"{folder}:{os.environ['PATH']}", "VIRTUAL_ENV": str(folder.parent)
     }  # fmt: skip
     driver.command("data", "add", "digits-raw", data / "digits.csv")
     token = driver.approver("maya")
-    driver.run_line(DIGITS / "pipeline.yaml", "digits-line", "first", token, "hidden=32", seconds=200)
-    driver.run_line(DIGITS / "pipeline.yaml", "digits-line", "second", token, "hidden=128", seconds=200)
+    driver.run_line(digits / "pipeline.yaml", "digits-line", "first", token, "hidden=32", seconds=200)
+    driver.run_line(digits / "pipeline.yaml", "digits-line", "second", token, "hidden=128", seconds=200)
 
 
 def one_line(
     folder: pathlib.Path, data: pathlib.Path, gaps: list[float]
 ) -> tuple[dict[str, Any], int, int, float]:
     """The outcome, the kills, those of them within the line, and the seconds that it took."""
-    folder.mkdir()
+    digits = shutil.copytree(DIGITS, folder / "digits", ignore=shutil.ignore_patterns("__pycache__"))
     server = Server(folder)
     try:
         driver = LineDriver(server)
         started = time.monotonic()
         with Killer(driver, gaps) as killer:
-            run_digits(driver, data)
+            run_digits(driver, digits, data)
         took = time.monotonic() - started
         within = killer.kills
         for _ in range(len(gaps) - within):  # the line was faster than its kills: at rest, then
