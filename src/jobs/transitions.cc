@@ -91,7 +91,7 @@ void fill_attempt(Attempt& attempt, const AttemptEnd& end, UnixMs now) {
 
 bool may_retry(const Job& job, const AttemptEnd& end) {
   if (!end.outcome.is_retryable) return false;
-  if (end.is_free) return true;  // an endless one too: nothing of it ever ran
+  if (end.is_free) return true;                 // an endless one too: nothing of it ever ran
   if (is_endless(job.spec.kind)) return false;  // who keeps it decides what comes next
   if (end.counts_as_lost && job.lost_count < end.lost_max) return true;
   return job.retries_used < job.spec.retries_max;

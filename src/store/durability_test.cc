@@ -90,15 +90,17 @@ TEST(Durability, acknowledged_writes_survive_a_killed_process) {
 std::int64_t events_after_fault(const char* fault) {
   const takt::testing::TempDir folder;
   const std::string path = folder.path() / "test.db";
-  { auto db = open_notes(path); }
+  {
+    auto db = open_notes(path);
+  }
   const pid_t child = ::fork();
   if (child == 0) {
     ::setenv("TAKT_FAULT_COMMIT", fault, 1);
     auto db = open_notes(path);
     for (std::int64_t id = 0; id < 3; ++id) {
       if (!add_note(*db, id)) std::abort();  // not counted: no event
-      const Status status = db->write(
-          [](Tx& tx) { return tx.next_number("events").transform([](std::int64_t) {}); });
+      const Status status =
+          db->write([](Tx& tx) { return tx.next_number("events").transform([](std::int64_t) {}); });
       if (!status) std::abort();
     }
     std::abort();

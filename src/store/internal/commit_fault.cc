@@ -28,7 +28,7 @@ Result<CommitFault> CommitFault::from_environment() {
   const std::string text = variable;
   const auto colon = text.find(':');
   const std::string kind = text.substr(0, colon);
-  fault.mode_ = kind == "before" ? Mode::kBefore
+  fault.mode_ = kind == "before"  ? Mode::kBefore
                 : kind == "after" ? Mode::kAfter
                 : text == "count" ? Mode::kCount
                                   : Mode::kOff;

@@ -194,8 +194,8 @@ void GroupWriter::run_one(Request& request) {
 }
 
 Status GroupWriter::commit(const Group& group) {
-  const bool has_events = std::ranges::any_of(
-      group, [](const Request* r) { return r->result && r->appended_events; });
+  const bool has_events =
+      std::ranges::any_of(group, [](const Request* r) { return r->result && r->appended_events; });
   if (has_events) fault_.before_commit();
   const std::string id = connection_->transaction_id();
   Status status = connection_->commit();
