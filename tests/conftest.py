@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from contract import Contract
+from contract import ROOT, Contract
 from takt_server import TAKT, Server
 
 
@@ -54,3 +54,15 @@ def shared_server(tmp_path_factory: pytest.TempPathFactory, contract: Contract) 
         yield shared.start()
     finally:
         shared.destroy()
+
+
+@pytest.fixture(scope="module")
+def live(shared_server: Server) -> Server:
+    """The shared server after one run of examples/hello: hello@1 is live, the run waits for a
+    person's approval. maya is an operator."""
+    server = shared_server
+    hello = ROOT / "examples/hello"
+    server.takt("data", "add", "hello-raw", hello / "data/sensors.csv")
+    server.takt("pipeline", "run", hello / "pipeline.yaml", "--wait")
+    server.takt("user", "add", "maya", "--role", "operator")
+    return server
