@@ -11,7 +11,7 @@ export type PortValue = components['schemas']['PortValue']
 export const jobs_query = (project: string, filter: { state?: string; q?: string; kind?: string } = {}) =>
   queryOptions({
     queryKey: ['jobs', project, 'list', filter],
-    queryFn: ({ signal }) => get<Page<Job>>('/api/v1/jobs', { project, page_size: 500, ...filter }, signal),
+    queryFn: ({ signal }) => get<Page<Job>>('/api/v1/jobs', { project, page_size: 200, ...filter }, signal),
     placeholderData: (before) => before,
   })
 

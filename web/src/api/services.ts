@@ -99,9 +99,9 @@ export function stable_of(service: Service): Revision | undefined {
   return service.revisions.find((revision) => revision.role === 'stable')
 }
 
-/** Ready and wanted replicas over all revisions; lists carry no replicas of their own. */
+/** Ready and wanted replicas over all revisions that were not stopped; lists carry no replicas of their own. */
 export function replicas_of(services: Service[]): { ready: number; all: number } {
-  const revisions = services.flatMap((service) => service.revisions)
+  const revisions = services.flatMap((service) => service.revisions).filter((revision) => revision.state !== 'stopped')
   return { ready: revisions.reduce((sum, item) => sum + item.ready_replicas, 0), all: revisions.reduce((sum, item) => sum + item.replicas, 0) }
 }
 

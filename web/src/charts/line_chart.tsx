@@ -11,6 +11,7 @@ import { useFormat } from '../lib/format'
 import { Menu } from '../ui/menu'
 import { Icon } from '../ui/icon'
 import './chart.css'
+import { lonely_points } from './smooth'
 
 export interface Series {
   name: string
@@ -242,7 +243,7 @@ function options_of(
         width: item.faint ? 1 : (item.width ?? 1.75),
         dash: item.dash,
         fill: item.fill ? with_alpha(color(item.color), item.fill) : undefined,
-        points: { show: (_plot, _index, from, to) => to - from < 1 },
+        points: { show: true, size: 5, stroke: color(item.color), fill: color(item.color), filter: (made, index) => lonely_points(made.data[index] ?? []) },
         spanGaps: false,
       })),
     ],

@@ -30,3 +30,19 @@ export function join_points(all: Points[]): { x: number[]; values: (number | nul
   })
   return { x, values }
 }
+
+/** Points without a neighbour to draw a line to: they would not be seen otherwise. */
+export function lonely_points(values: ArrayLike<number | null | undefined>): number[] {
+  const found: number[] = []
+  let before: number | null = null
+  let candidate: number | undefined
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index]
+    if (value === undefined) continue
+    if (candidate !== undefined && value === null) found.push(candidate)
+    candidate = value !== null && before === null ? index : undefined
+    before = value
+  }
+  if (candidate !== undefined) found.push(candidate)
+  return found
+}

@@ -35,10 +35,12 @@ export function is_approval(event: TaktEvent): boolean {
   return event.verb === 'node.approved' || event.verb === 'node.waits-approval'
 }
 
-const untold = new Set(['kind', 'run', 'tree', 'digest', 'spec', 'owner', 'cpu_ms', 'experiment_id', 'id', 'service', 'pipeline', 'number'])
+const untold = new Set(['kind', 'run', 'tree', 'digest', 'spec', 'owner', 'cpu_ms', 'experiment_id', 'id', 'service', 'pipeline', 'number', 'attempt', 'stable'])
 
 /** The event's details in few words: scalars only, no digests, times and sizes in their units. */
 export function details_line(event: TaktEvent, format: Format, most = 4): string {
+  const { text } = details_of(event)
+  if (typeof text === 'string' && text) return text
   return Object.entries(details_of(event))
     .filter(([name, value]) => value !== null && value !== '' && typeof value !== 'object' && !untold.has(name) && !/^[0-9a-f]{16,}$/.test(String(value)) && String(value).length < 100)
     .slice(0, most)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from 'vitest'
 import { as_curl, as_python } from '../app/command'
-import { join_points, smooth } from '../charts/smooth'
+import { join_points, lonely_points, smooth } from '../charts/smooth'
 import { pixel_columns } from './data/preview'
 import { parse_lines } from './jobs/log'
 import { lines_kept, LogModel, spans_of } from './jobs/log_model'
@@ -129,6 +129,11 @@ test('series with different steps share one axis, gaps stay gaps', () => {
   expect(x).toEqual([1, 2, 3, 4])
   expect(values).toEqual([[1, null, 3, undefined], [undefined, 5, undefined, 6]])
   expect(smooth([1, 1, 1], 0.9)).toEqual([1, 1, 1].map((value) => expect.closeTo(value, 9)))
+})
+
+test('points without neighbours are drawn as points', () => {
+  expect(lonely_points([1, null, 2, 3, null, 4, undefined, null, 5])).toEqual([0, 5, 8])
+  expect(lonely_points([null, 1, undefined, 2, null])).toEqual([])
 })
 
 test('square sets of numbered columns are pictures', () => {

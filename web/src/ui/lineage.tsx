@@ -24,7 +24,7 @@ export function useKindWord(): (kind: string) => string {
 }
 
 /** The order of the line, so that data stands before jobs and models before services. */
-const place_of_kind = ['dataset', 'code', 'environment', 'job', 'run', 'artifact', 'model', 'revision', 'service']
+const place_of_kind = ['dataset', 'code', 'environment', 'job', 'run', 'model', 'revision', 'service']
 
 export function stops_of_graph(graph: LineageGraph, me: Stop, project: string, say: (kind: string) => string): Stop[] {
   const kind_of = (node: Node) => parse_ref(node.ref).kind

@@ -7,7 +7,7 @@ import { diff_query, files_query, preview_query, remove_version, version_query, 
 import { lineage_query } from '../../api/spine'
 import { useBase, usePage, useProject, useShell } from '../../app/context'
 import { useText } from '../../i18n'
-import { useFormat } from '../../lib/format'
+import { useFormat, type Format } from '../../lib/format'
 import { parse_ref, path_of_ref, short_ref, useParams_of_url } from '../../lib/url'
 import { Glyph, Icon, icon_of } from '../../ui/icon'
 import { Button, copy_text, Crumbs, Digest, Head, Panel, Time } from '../../ui/parts'
@@ -76,10 +76,12 @@ export default function DatasetPage() {
               </nav>
             )}
             <div className="cols-2">
-              <ChangePanel name={name} item={item} before={before} onBefore={(number) => set_params({ diff: String(number) }, true)} numbers={numbers} />
+              <div className="stack-12">
+                <ChangePanel name={name} item={item} before={before} onBefore={(number) => set_params({ diff: String(number) }, true)} numbers={numbers} />
+                <Checks item={item} />
+              </div>
               <div className="stack-12">
                 {item.profile?.class_balance && <Balance balance={item.profile.class_balance} />}
-                <Checks item={item} />
                 <UsedBy subject={item.ref} />
               </div>
             </div>
@@ -157,6 +159,7 @@ function ChangePanel({ name, item, before, numbers, onBefore }: { name: string; 
 
 function Checks({ item }: { item: DatasetVersion }) {
   const { t } = useText()
+  const format = useFormat()
   const report = item.checks
   return (
     <Panel title={t('data.checks')} sub={report ? t('data.checks.of', { passed: report.rules.filter((rule) => rule.passed).length, all: report.rules.length }) : undefined} flush>
@@ -169,7 +172,7 @@ function Checks({ item }: { item: DatasetVersion }) {
                 {rule.message || rule_text(rule.rule)}
                 <span className="mono">{rule_text(rule.rule)}</span>
               </span>
-              <span className="num m">{rule_text(rule.observed)}</span>
+              <span className="num m seen">{observed_text(rule.observed, format)}</span>
             </li>
           ))}
         </ul>
@@ -178,6 +181,16 @@ function Checks({ item }: { item: DatasetVersion }) {
       )}
     </Panel>
   )
+}
+
+/** The measured numbers, at most three; what is nested stands in the message already. */
+function observed_text(observed: unknown, format: Format): string {
+  if (!observed || typeof observed !== 'object') return ''
+  return Object.entries(observed)
+    .filter(([, value]) => typeof value !== 'object' && String(value).length < 24)
+    .slice(0, 3)
+    .map(([name, value]) => `${name} ${typeof value === 'number' ? format.metric(value) : String(value)}`)
+    .join(', ')
 }
 
 function rule_text(rule: unknown): string {
@@ -190,7 +203,7 @@ function UsedBy({ subject }: { subject: string }) {
   const project = useProject()
   const say = useKindWord()
   const graph = useQuery(lineage_query(project, subject, 8))
-  const users = useMemo(() => (graph.data?.nodes ?? []).filter((node) => node.depth > 0).sort((a, b) => a.depth - b.depth), [graph.data])
+  const users = useMemo(() => (graph.data?.nodes ?? []).filter((node) => node.depth > 0 && !['node', 'pipeline'].includes(parse_ref(node.ref).kind)).sort((a, b) => a.depth - b.depth), [graph.data])
   return (
     <Panel title={t('data.used_by')} sub={graph.data && users.length}>
       {graph.isError ? <Failure what={t('lineage.error')} error={graph.error} retry={() => void graph.refetch()} /> : users.length === 0 ? (

@@ -18,7 +18,8 @@ export function Beat({ since }: { since: '1h' | '24h' | '7d' }) {
   const format = useFormat()
   const project = useProject()
   const now = useNow()
-  const events = useQuery(events_query(project, '', 1000))
+  // Marks of hours do not need the rate of the stream: asked again every quarter of a minute.
+  const events = useQuery({ ...events_query(project, '', 1000), queryKey: ['beat', project], refetchInterval: 15_000 })
   const span = span_of[since] ?? span_of['24h']!
   const from = now - span
   const lane_of = (event: TaktEvent) => {

@@ -8,7 +8,7 @@ import { jobs_query } from '../../api/jobs'
 import { models_query } from '../../api/models'
 import { experiments_query } from '../../api/runs'
 import { canary_of, replicas_of, services_query } from '../../api/services'
-import type { LineCard } from '../../api/spine'
+import { line_query, type LineCard } from '../../api/spine'
 import { useProject } from '../../app/context'
 import { useText } from '../../i18n'
 import { useFormat } from '../../lib/format'
@@ -29,7 +29,8 @@ export function useCardText(station: 'data' | 'jobs' | 'runs' | 'models' | 'serv
   const format = useFormat()
   const project = useProject()
   const datasets = useQuery({ ...datasets_query(project), enabled: station === 'data' })
-  const jobs = useQuery({ ...jobs_query(project), enabled: station === 'jobs' })
+  const jobs = useQuery({ ...jobs_query(project, { state: 'open' }), enabled: station === 'jobs' })
+  const line = useQuery({ ...line_query(project, '24h'), enabled: station === 'jobs' })
   const experiments = useQuery({ ...experiments_query(project), enabled: station === 'runs' })
   const models = useQuery({ ...models_query(project), enabled: station === 'models' })
   const services = useQuery({ ...services_query(project), enabled: station === 'services' })
@@ -45,9 +46,9 @@ export function useCardText(station: 'data' | 'jobs' | 'runs' | 'models' | 'serv
   }
   if (station === 'jobs' && jobs.data) {
     const waiting = jobs.data.items.filter((job) => group_of(job) === 'waiting').length
-    const failed = jobs.data.items.filter((job) => job.state === 'failed' && recent(job.ended_at)).length
+    const failed = (line.data?.stops ?? []).filter((stop) => stop.kind === 'failed' && stop.subject.startsWith('job/')).length
     const running = jobs.data.items.filter((job) => group_of(job) === 'running').length
-    return text(running, jobs.data.items.length, [
+    return text(running, Math.max(0, card?.total ?? jobs.data.items.length), [
       <><Glyph name={waiting ? 'wait' : 'idle'} size={14} />{t('card.waiting', { n: waiting })}</>,
       <><Glyph name={failed ? 'bad' : 'ok'} size={14} />{t('card.failed', { n: failed })}</>,
     ])

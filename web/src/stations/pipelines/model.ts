@@ -19,7 +19,7 @@ export function result_of(node: PipelineNode): string {
   const outputs = Object.entries(node.outputs ?? {})
   const refs = outputs.flatMap(([, value]) => (value.ref && !value.ref.startsWith('artifact/') ? [short_ref(value.ref)] : []))
   const plain = ['done', 'running', 'pending'].includes(node.state)
-  if (node.reason && !plain) return node.reason
+  if (node.reason && (!plain || node.action !== 'job')) return node.reason
   const numbers = outputs.flatMap(([, value]) => (value.kind === 'json' ? numbers_of(value.json) : [])).slice(0, 2)
   const parts = [node.work && short_ref(node.work), ...refs, ...numbers].filter((part): part is string => Boolean(part))
   return [...new Set(parts)].join(', ') || node.reason || ''

@@ -34,6 +34,12 @@ export function default_columns(columns: RunColumn[]): string[] {
   return [...most('metric', 4), ...most('param', 6)].map((column) => column.name)
 }
 
+/** Without a choice the first runs are drawn, those with curves before those without. */
+export function first_to_draw(runs: Run[]): string[] {
+  const with_curves = runs.filter((run) => Object.values(run.metrics).some((metric) => metric.step > 0))
+  return (with_curves.length ? with_curves : runs).slice(0, drawn_at_first).map((run) => run.id)
+}
+
 function metric_rank(key: string): number {
   const order = ['val_accuracy', 'accuracy', 'val_loss', 'loss', 'f1']
   const index = order.findIndex((name) => key.includes(name))
@@ -73,7 +79,7 @@ export default function RunsPage() {
   const base_query = useQuery({ ...run_query(project, base_id ?? ''), enabled: base_id !== undefined })
   const base_run = base_id ? (rows.find((run) => run.id === base_id) ?? base_query.data) : undefined
   const shown = base_run ? [base_run, ...rows.filter((run) => run.id !== base_run.id)] : rows
-  const drawn_ids = (chosen.length ? chosen : rows.filter((run) => run.id !== base_id).slice(0, drawn_at_first).map((run) => run.id)).slice(0, drawn_most)
+  const drawn_ids = (chosen.length ? chosen : first_to_draw(rows.filter((run) => run.id !== base_id))).slice(0, drawn_most)
   const drawn = [...(base_run ? [base_run] : []), ...drawn_ids.flatMap((id) => shown.find((run) => run.id === id && run.id !== base_id) ?? [])]
   const filter_error = runs.error instanceof ApiError && runs.error.status === 400 ? runs.error : undefined
   const toggle = (id: string) => set_params({ sel: (chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]).join(',') })
