@@ -13,6 +13,9 @@ constexpr std::string_view kRevisionName = "Takt-Revision";
 constexpr std::string_view kRequestIdName = "Takt-Request-Id";
 constexpr int kAnswerOfServerFault = 500;
 constexpr std::string_view kMetricsContentType = "text/plain; version=0.0.4";
+constexpr std::string_view kWhatThisIs =
+    "This is takt's gateway. A service answers POST /v2/models/SERVICE/infer (Open Inference\n"
+    "Protocol). The console and the API are on the server's own port, 8700 by default.\n";
 
 }  // namespace
 
@@ -55,6 +58,8 @@ void HttpFront::register_routes(net::Router& router) {
   router.add_async(net::Method::kGet, "/v2/health/ready", answer([this] { return health(true); }),
                    open);
   router.add_async(net::Method::kGet, "/v2", answer([this] { return server_metadata(); }), open);
+  router.add_async(net::Method::kGet, "/",
+                   answer([] { return net::Response::text(std::string(kWhatThisIs)); }), open);
   router.add_async(net::Method::kGet, "/metrics", answer([this] {
                      return net::Response::bytes(options_.metrics(),
                                                  std::string(kMetricsContentType));

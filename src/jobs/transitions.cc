@@ -193,6 +193,7 @@ Result<std::optional<JobState>> write_ended(store::Tx& tx, const Lease& lease,
   if (job.state == JobState::kStopping) {
     attempt->state = JobState::kCancelled;
     if (attempt->failure != FailureClass::kNone) attempt->failure = FailureClass::kCancelled;
+    if (is_endless(job.spec.kind) && end.exit.code == 0) attempt->reason.clear();  // as asked
     TAKT_ASSIGN(job.state, next(job.state, JobEvent::kGone));
   } else if (attempt->failure == FailureClass::kNone) {
     TAKT_RETURN_IF_ERROR(write_outputs(tx, job, end.collected));
