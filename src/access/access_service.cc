@@ -110,8 +110,10 @@ Result<net::Caller> StoredAccess::authenticate(const net::Credentials& credentia
   } else if (!credentials.session_cookie.empty()) {
     TAKT_ASSIGN(caller, caller_of_stored(kSessionPrefix, credentials.session_cookie));
   } else {
-    return fail(Code::kUnauthenticated, "no token was sent",
-                "run `takt login`, or send `Authorization: Bearer TOKEN`");
+    return fail(
+        Code::kUnauthenticated, "no token was sent",
+        "run `takt login`, or send `Authorization: Bearer TOKEN`; the admin's first one is in "
+        "the file admin-token of the server's data folder");
   }
   TAKT_RETURN_IF_ERROR(enter_project(caller, credentials.project));
   return caller;

@@ -31,6 +31,10 @@ Status login(Session& session, std::string token) {
     if (isatty(STDIN_FILENO) == 1) std::cerr << "token for " << session.url() << ": " << std::flush;
     std::getline(std::cin, token);
   }
+  if (token.empty())
+    return fail(
+        Code::kInvalid, "no token was given",
+        "paste one; the admin's first is in the file admin-token of the server's data folder");
   net::Client client({.base_url = session.url(), .token = token});
   TAKT_ASSIGN(const Value who, client.get("/api/v1/whoami"));
   TAKT_RETURN_IF_ERROR(make_dirs(login_file().parent_path(), 0700));
