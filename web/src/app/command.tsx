@@ -5,7 +5,7 @@ import { Copy } from '../ui/parts'
 import type { Command } from './context'
 import { set_preference, usePreferences } from './preferences'
 
-function quote_shell(text: string): string {
+export function quote_shell(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 

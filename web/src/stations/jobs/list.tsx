@@ -31,7 +31,7 @@ export default function JobsPage() {
   usePage({
     title: t('nav.jobs'),
     command: {
-      cli: `takt jobs${state === 'all' ? '' : ` --state ${state}`}`,
+      cli: `takt jobs${state === 'waiting' || state === 'running' ? ` --state ${state}` : ''}`,
       route: `/api/v1/jobs${state === 'waiting' ? '?state=waiting' : ''}`,
     },
     keys: { '!': () => set_params({ state: state === 'waiting' ? null : 'waiting' }) },

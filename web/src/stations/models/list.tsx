@@ -74,7 +74,7 @@ export default function ModelsPage() {
       <Loaded query={models} what={t('model.list.error')}>
         {() => (
           <section className="panel">
-            {list.length === 0 ? <Empty title={t('model.none')} text={t('model.none.text')} command="takt models register RUN" /> : <DataTable label={t('nav.models')} columns={columns} rows={rows} row_key={(row) => row.model.name} row_to={({ model }) => `${base}/models/${encodeURIComponent(model.name)}${model.latest ? `@${model.latest}` : ''}`} />}
+            {list.length === 0 ? <Empty title={t('model.none')} text={t('model.none.text')} command="takt models register NAME --run RUN" /> : <DataTable label={t('nav.models')} columns={columns} rows={rows} row_key={(row) => row.model.name} row_to={({ model }) => `${base}/models/${encodeURIComponent(model.name)}${model.latest ? `@${model.latest}` : ''}`} />}
           </section>
         )}
       </Loaded>

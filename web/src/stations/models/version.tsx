@@ -58,7 +58,7 @@ export default function ModelPage() {
       <Loaded query={versions} title={asked} what={t('model.error', { name })} rows={8}>
         {(all) =>
           all.length === 0 ? (
-            <><Head title={name} /><section className="panel"><Empty title={t('model.no_versions', { name })} command="takt models register RUN" /></section></>
+            <><Head title={name} /><section className="panel"><Empty title={t('model.no_versions', { name })} command="takt models register NAME --run RUN" /></section></>
           ) : !version ? (
             <><Head title={asked} /><section className="panel"><Empty title={t('model.no_version', { name: asked })} text={t('model.known', { versions: numbers.join(', ') })} /></section></>
           ) : (

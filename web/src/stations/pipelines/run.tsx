@@ -39,8 +39,8 @@ export default function PipelineRunPage() {
   usePage({
     title: `${name} #${number}`,
     command: waits
-      ? { cli: `takt pipeline approve ${name}/${number} ${chosen.name}`, method: 'POST', route: `/api/v1/pipelines/${encodeURIComponent(name)}/runs/${number}/nodes/${encodeURIComponent(chosen.name)}/approve`, body: {} }
-      : { cli: `takt pipeline show ${name}/${number}`, route: `/api/v1/pipelines/${encodeURIComponent(name)}/runs/${number}` },
+      ? { cli: `takt pipeline approve ${name} ${number} ${chosen.name}`, method: 'POST', route: `/api/v1/pipelines/${encodeURIComponent(name)}/runs/${number}/nodes/${encodeURIComponent(chosen.name)}/approve`, body: {} }
+      : { cli: `takt pipeline show ${name} ${number}`, route: `/api/v1/pipelines/${encodeURIComponent(name)}/runs/${number}` },
     actions: [
       { name: t('pipeline.plan'), command: `takt pipeline plan ${name}`, run: () => set_open('plan') },
       { name: t('why.of', { name: `${name} #${number}` }), command: `takt why pipeline-run/${name}/${number}`, run: () => navigate(`${base}/why/pipeline-run/${name}/${number}`) },

@@ -36,7 +36,7 @@ export default function RunPage() {
     title: name,
     command: { cli: `takt runs show ${id}`, route: `/api/v1/runs/${id}` },
     actions: [
-      { name: t('run.register'), command: `takt models register ${id}`, run: () => set_registering(true) },
+      { name: t('run.register'), command: `takt models register NAME --run ${id}`, run: () => set_registering(true) },
       { name: t('why.of', { name }), command: `takt why run/${id}`, run: () => navigate(`${base}/why/run/${id}`) },
     ],
   })

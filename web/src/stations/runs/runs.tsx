@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { ApiError } from '../../api/client'
 import { experiments_query, load_runs, metric_of, run_columns_query, run_query, type Run, type RunColumn } from '../../api/runs'
+import { quote_shell } from '../../app/command'
 import { useBase, usePage, useProject } from '../../app/context'
 import { mark_seen } from '../../app/seen'
 import { useText } from '../../i18n'
@@ -88,7 +89,7 @@ export default function RunsPage() {
   usePage({
     title: t('nav.runs'),
     command: {
-      cli: `takt runs ls${experiment ? ` ${experiment}` : ''}${filter ? ` --filter ${JSON.stringify(filter)}` : ''}${sort ? ` --sort ${sort}` : ''}`,
+      cli: `takt runs ls${experiment ? ` --experiment ${quote_shell(experiment)}` : ''}${filter ? ` --filter ${quote_shell(filter)}` : ''}`,
       route: `/api/v1/runs?${new URLSearchParams([...(experiment ? [['experiment', experiment]] : []), ...(filter ? [['filter', filter]] : []), ...(sort ? [['order', sort]] : [])] as string[][])}`,
     },
     keys: {
