@@ -4,9 +4,12 @@
 #include <array>
 
 #include "takt/app/assets.h"
+#include "takt/net/compression.h"
 
 namespace takt::app {
 namespace {
+
+constexpr std::size_t kAssetBytesMax = 64 << 20;
 
 /// First segments that are not the console's: an unknown path below them is not found.
 constexpr std::array<std::string_view, 14> kReserved = {
@@ -35,8 +38,7 @@ net::Response asset_response(const Asset& asset, const net::Request& request) {
   if (request.headers.get("If-None-Match") == tag) {
     response = net::Response::empty(304);
   } else {
-    response = net::Response::bytes(std::string(asset.bytes), std::string(asset.media_type));
-    if (asset.is_gzip) response.headers.set("Content-Encoding", "gzip");
+    response = asset_bytes(asset, request);
   }
   response.headers.set("ETag", tag);
   response.headers.set("Cache-Control",
@@ -50,6 +52,22 @@ net::Response asset_response(const Asset& asset, const net::Request& request) {
 }
 
 }  // namespace
+
+net::Response asset_bytes(const Asset& asset, const net::Request& request) {
+  const bool takes_gzip =
+      request.headers.get("Accept-Encoding").find("gzip") != std::string_view::npos;
+  net::Response response;
+  if (!asset.is_gzip || takes_gzip) {
+    response = net::Response::bytes(std::string(asset.bytes), std::string(asset.media_type));
+    if (asset.is_gzip) response.headers.set("Content-Encoding", "gzip");
+  } else {
+    auto unfolded = net::decode_body("gzip", asset.bytes, kAssetBytesMax);
+    TAKT_CHECK(unfolded.has_value(), "an embedded file is damaged");
+    response = net::Response::bytes(std::move(*unfolded), std::string(asset.media_type));
+  }
+  response.headers.set("Vary", "Accept-Encoding");
+  return response;
+}
 
 Result<net::Response> serve_console(net::Request& request) {
   const bool is_get = request.method == net::Method::kGet || request.method == net::Method::kHead;

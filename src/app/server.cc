@@ -87,7 +87,7 @@ Result<int> serve(const Settings& settings) {
   sigwait(&signals, &received);
   log_info("stopping: finishing what is in flight", {{"signal", received}});
   platform->stop();
-  log_info("stopped");
+  log_info("stopped; jobs, replicas and the gateway go on");
   return 0;
 }
 

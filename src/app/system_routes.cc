@@ -5,6 +5,7 @@
 
 #include "takt/app/assets.h"
 #include "takt/app/backup.h"
+#include "takt/app/console.h"
 #include "takt/base/version.h"
 #include "takt/jobs/metrics.h"
 #include "takt/store/event_log.h"
@@ -63,12 +64,8 @@ Result<Response> create_backup(const SystemParts& parts, Request& request) {
                         201);
 }
 
-Response api_description() {
-  for (const Asset& asset : api_assets()) {
-    Response response = Response::bytes(std::string(asset.bytes), std::string(asset.media_type));
-    if (asset.is_gzip) response.headers.set("Content-Encoding", "gzip");
-    return response;
-  }
+Response api_description(const Request& request) {
+  for (const Asset& asset : api_assets()) return asset_bytes(asset, request);
   return Response::json(Object{}, 404);
 }
 
@@ -96,8 +93,8 @@ void register_system_routes(net::Router& router, SystemParts given) {
       },
       anonymous);
   router.add(
-      Method::kGet, "/openapi.json", [](Request&) -> Result<Response> { return api_description(); },
-      anonymous);
+      Method::kGet, "/openapi.json",
+      [](Request& r) -> Result<Response> { return api_description(r); }, anonymous);
   router.add(Method::kGet, "/metrics", [parts](Request&) { return metrics(*parts); });
   router.add(Method::kPost, "/api/v1/backups",
              [parts](Request& r) { return create_backup(*parts, r); }, {.deadline_ms = 3600'000});

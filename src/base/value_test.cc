@@ -147,13 +147,21 @@ TEST(FieldsTest, RequiredTextAndOtherGetters) {
   EXPECT_TRUE(fields.texts("mixed").empty());
   EXPECT_EQ(fields.done().error().message, "spec.mixed[1]: must be text, got integer");
 
-  Fields required(value, "spec");
+  const Value empty(Object{});
+  Fields required(empty, "spec");
   EXPECT_EQ(required.text("title"), "");
   EXPECT_EQ(required.done().error().message, "spec.title: required");
 
-  Fields open_range(value, "");
+  const Value share(Object{{"share", 2}});
+  Fields open_range(share, "");
   EXPECT_EQ(open_range.integer("share", 0, 3, INT64_MAX), 0);
   EXPECT_EQ(open_range.done().error().message, "share: must be at least 3, got 2");
+
+  // A misspelled field is named before what is missing because of it.
+  const Value misspelled(Object{{"titel", "x"}});
+  Fields both(misspelled, "spec");
+  EXPECT_EQ(both.text("title"), "");
+  EXPECT_EQ(both.done().error().message, "spec.titel: unknown field");
 }
 
 }  // namespace

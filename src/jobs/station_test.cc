@@ -64,7 +64,8 @@ class StationTest : public ::testing::Test {
   }
   void TearDown() override {
     if (!station_) return;
-    for (const Job& job : station_->service().list(reader(), {}).value())
+    const auto jobs = station_->service().list(reader(), {}).value();
+    for (const Job& job : jobs)
       if (!is_final(job.state)) {
         (void)station_->service().cancel(writer(), job.id, 0);
         wait_for_end(job.id);

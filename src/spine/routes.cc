@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "takt/spine/routes.h"
 
+#include <charconv>
+
 #include "takt/base/units.h"
 #include "takt/spine/blob_routes.h"
 #include "takt/spine/go.h"
@@ -117,8 +119,13 @@ Result<Response> list_events(const Services& s, Request& request) {
 Result<Response> stream_events(const Services& s, Request& request) {
   TAKT_ASSIGN(const auto by, s.policy.check<Right::kRead>(request.caller, "event"));
   TAKT_ASSIGN(std::int64_t after, request.query_integer("after", -1, -1, INT64_MAX));
-  if (const auto last_id = request.headers.get("Last-Event-ID"); !last_id.empty())
-    after = std::strtoll(std::string(last_id).c_str(), nullptr, 10);
+  if (const auto last_id = request.headers.get("Last-Event-ID"); !last_id.empty()) {
+    const auto [end, error] =
+        std::from_chars(last_id.data(), last_id.data() + last_id.size(), after);
+    if (error != std::errc() || end != last_id.data() + last_id.size() || after < 0)
+      return fail(Code::kInvalid, "Last-Event-ID '" + std::string(last_id) + "' is no sequence",
+                  "send the id of the last event, or none");
+  }
   std::int64_t last = 0;
   TAKT_RETURN_IF_ERROR(s.db.read([&](store::Reader& reader) -> Status {
     TAKT_ASSIGN(last, store::last_event_sequence(reader));

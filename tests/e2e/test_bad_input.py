@@ -324,6 +324,13 @@ def test_this_machines_own_token_is_sent_to_this_machine_only(live: Server):
     assert live.token.encode() not in heard_by("0.0.0.0")  # a name of elsewhere, which leads here
 
 
+def test_login_without_a_token_says_where_the_first_one_is(live: Server, tmp_path):
+    said = refused(live, "login", environment={"HOME": str(tmp_path)})
+    assert "no token was given" in said
+    assert "admin-token" in said
+    assert not any(tmp_path.iterdir())
+
+
 def test_the_processes_name_their_wrong_flags():
     for words in (
         ["server", "--nope"],

@@ -202,6 +202,15 @@ def test_an_unknown_service_or_version_names_those_there_are(live: Server):
     assert "no version '9'" in response.json()["error"]
 
 
+def test_the_gateways_root_says_what_it_is(live: Server):
+    response = requests.get(live.gateway_url, timeout=20)
+    assert response.status_code == 200
+    assert "/v2/models/SERVICE/infer" in response.text
+    response = requests.get(f"{live.gateway_url}/v3", timeout=20)
+    assert response.status_code == 404
+    assert "/v3" in response.json()["error"]
+
+
 @pytest.mark.parametrize("is_chunked", [False, True])
 def test_a_body_over_the_limit_is_413_with_the_limit(live: Server, is_chunked):
     piece = bytes(1 << 20)

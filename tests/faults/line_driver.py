@@ -50,7 +50,7 @@ class LineDriver:
         self.server.start(wait=False)
 
     def has_died(self) -> bool:
-        """Whether the server is gone; starts it again. A death may show a little after its effect."""
+        """Whether the server is gone; starts it again. A death may show after its effect."""
         for _ in range(20):
             if not self.server.is_running():
                 self.wait_up()
@@ -85,7 +85,13 @@ class LineDriver:
         return "the server's log ends in:\n" + self.server.log()[-6000:]
 
     def run_line(
-        self, pipeline: pathlib.Path, name: str, key: str, token: str, *params: str, seconds: float = 60
+        self,
+        pipeline: pathlib.Path,
+        name: str,
+        key: str,
+        token: str,
+        *params: str,
+        seconds: float = 60,
     ) -> None:
         """One pipeline run, approved by the owner of `token` where it waits."""
         words = [word for param in params for word in ("-p", param)]
@@ -100,7 +106,9 @@ class LineDriver:
 
     def run_number(self, name: str, key: str) -> int:
         """The run that the key names: giving the command again tells it and starts none."""
-        return json.loads(self.command("--json", "pipeline", "run", name, "--request-key", key))["number"]
+        return json.loads(self.command("--json", "pipeline", "run", name, "--request-key", key))[
+            "number"
+        ]
 
     def wait_run(self, name: str, number: int, wanted: str, seconds: float = 60) -> dict[str, Any]:
         states = ["running", "waiting-approval", wanted]
@@ -159,7 +167,10 @@ def outcome(
     """What the line left, in terms that do not depend on numbers drawn at random. Models that say
     when they were made do not have the same bytes."""
     events = all_events(server)
-    numbers = sorted({e["subject"].removeprefix("job/") for e in events if e["subject"].startswith("job/")}, key=int)
+    numbers = sorted(
+        {e["subject"].removeprefix("job/") for e in events if e["subject"].startswith("job/")},
+        key=int,
+    )
     jobs = {number: job_of(server, number) for number in numbers}
     runs = server.api("GET", "runs?limit=500")["items"]
     # A replica's owner ends in a number that the gateway's restarts draw from too.
@@ -177,7 +188,9 @@ def outcome(
         if event["subject"] in gateway or event["verb"].startswith("token."):
             continue
         subject = names.get(event["subject"], event["subject"])
-        if event["verb"] == "job.attempt-ended" and NEVER_STARTED in event["details"].get("reason", ""):
+        if event["verb"] == "job.attempt-ended" and NEVER_STARTED in event["details"].get(
+            "reason", ""
+        ):
             told["job.placed", subject] -= 1  # placed again as another attempt, none having run
         else:
             told[event["verb"], subject] += 1
@@ -192,8 +205,12 @@ def outcome(
     ]
     shown = server.api("GET", f"services/{service}")
     return {
-        "jobs": sorted((job["owner"], job["state"]) for job in jobs.values() if not is_of_gateway(job)),
-        "open gateways": len([j for j in jobs.values() if is_of_gateway(j) and "ended_at" not in j]),
+        "jobs": sorted(
+            (job["owner"], job["state"]) for job in jobs.values() if not is_of_gateway(job)
+        ),
+        "open gateways": len(
+            [j for j in jobs.values() if is_of_gateway(j) and "ended_at" not in j]
+        ),
         "runs": sorted((names[run["ref"]], run["status"], str(run["params"])) for run in runs),
         "datasets": sorted(datasets),
         "models": sorted(models),
@@ -237,7 +254,9 @@ def differences(expected: dict[str, Any], found: dict[str, Any]) -> str:
         if isinstance(expected[key], list):
             lost = [str(item) for item in expected[key] if item not in found[key]]
             more = [str(item) for item in found[key] if item not in expected[key]]
-            lines += [f"{key}: lost {item}" for item in lost] + [f"{key}: more {item}" for item in more]
+            lines += [f"{key}: lost {item}" for item in lost] + [
+                f"{key}: more {item}" for item in more
+            ]
         else:
             lines.append(f"{key}: {found[key]}, not {expected[key]}")
     return "\n".join(lines)
@@ -252,7 +271,8 @@ def answers(server: Server, service: str) -> bool:
     """A prediction through the gateway."""
     body = {"inputs": [{"name": "X", "datatype": "FP32", "shape": [1, 4], "data": [1, 2, 3, 4]}]}
     try:
-        return requests.post(f"{server.gateway_url}/v2/models/{service}/infer", json=body, timeout=5).ok
+        return requests.post(
+            f"{server.gateway_url}/v2/models/{service}/infer", json=body, timeout=5
+        ).ok
     except requests.RequestException:
         return False
-

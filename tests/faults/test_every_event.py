@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server that is killed around every commit of the line still ends with the same line.
 
-TAKT_FAULT_COMMIT (src/store/README.md) kills the server right before, or right after, its N-th commit
-that appends events; N goes from 1 until the line ends without reaching N. The driver repeats the command
-that was cut and starts the server anew.
+TAKT_FAULT_COMMIT (src/store/README.md) kills the server right before, or right after, its N-th
+commit that appends events; N goes from 1 until the line ends without reaching N. The driver repeats
+the command that was cut and starts the server anew.
 
-The whole enumeration is 160 lines, some six minutes on two cores that do nothing else, so it runs in `./check full` only
-(TAKT_TESTS=full). The default run is a sample, not the enumeration: each fifth N, from an offset that the
-seed draws; the seed is printed, and TAKT_FAULT_SEED gives it again. Stations commit on threads of their
-own, so which event is the N-th may differ a little from pass to pass.
+The whole enumeration is 160 lines, some six minutes on two cores that do nothing else, so it runs
+in `./check full` only (TAKT_TESTS=full). The default run is a sample, not the enumeration: each
+fifth N, from an offset that the seed draws; the seed is printed, and TAKT_FAULT_SEED gives it
+again. Stations commit on threads of their own, so which event is the N-th may differ a little from
+pass to pass.
 """
 
 import os
@@ -61,7 +62,9 @@ def unfaulted(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any],
     assert deaths == 0
     assert commits > 60
     # Traffic changes as each of the two revisions gets ready; nothing else is told twice.
-    assert [event for event in found["events"] if event[2] != 1] == [("traffic.changed", "service/hello", 2)]
+    assert [event for event in found["events"] if event[2] != 1] == [
+        ("traffic.changed", "service/hello", 2)
+    ]
     return found, commits
 
 

@@ -63,15 +63,21 @@ def run_digits(driver: LineDriver, digits: pathlib.Path, data: pathlib.Path) -> 
     }  # fmt: skip
     driver.command("data", "add", "digits-raw", data / "digits.csv")
     token = driver.approver("maya")
-    driver.run_line(digits / "pipeline.yaml", "digits-line", "first", token, "hidden=32", seconds=200)
-    driver.run_line(digits / "pipeline.yaml", "digits-line", "second", token, "hidden=128", seconds=200)
+    driver.run_line(
+        digits / "pipeline.yaml", "digits-line", "first", token, "hidden=32", seconds=200
+    )
+    driver.run_line(
+        digits / "pipeline.yaml", "digits-line", "second", token, "hidden=128", seconds=200
+    )
 
 
 def one_line(
     folder: pathlib.Path, data: pathlib.Path, gaps: list[float]
 ) -> tuple[dict[str, Any], int, int, float]:
     """The outcome, the kills, those of them within the line, and the seconds that it took."""
-    digits = shutil.copytree(DIGITS, folder / "digits", ignore=shutil.ignore_patterns("__pycache__"))
+    digits = shutil.copytree(
+        DIGITS, folder / "digits", ignore=shutil.ignore_patterns("__pycache__")
+    )
     server = Server(folder)
     try:
         driver = LineDriver(server)
