@@ -37,7 +37,11 @@ UpstreamPool::UpstreamPool(const Clock& clock, UpstreamOptions options)
 
 UpstreamPool::~UpstreamPool() {
   for (auto& [loop, upstream] : impl_->loops) {
-    internal::asio::post(loop->executor(), [upstream] { upstream->close(); });
+    if (loop->is_stopped()) {
+      upstream->close();
+    } else {
+      internal::asio::post(loop->executor(), [upstream] { upstream->close(); });
+    }
   }
   if (impl_->own) impl_->own->stop();
 }

@@ -4,6 +4,7 @@
 namespace takt::net::internal {
 namespace {
 thread_local Loop* current_loop = nullptr;
+constexpr int kFinishRoundsMax = 1000;
 }  // namespace
 
 Loop::Loop(const Clock& clock, std::int64_t tick_ms)
@@ -24,13 +25,25 @@ void Loop::start() {
 void Loop::stop() {
   work_.reset();
   io_.stop();
-  if (thread_.joinable()) {
-    if (thread_.get_id() == std::this_thread::get_id()) {
-      thread_.detach();
-    } else {
-      thread_.join();
-    }
+  is_stopped_ = true;
+  if (thread_.get_id() == std::this_thread::get_id()) {
+    thread_.detach();
+    return;
   }
+  if (thread_.joinable()) thread_.join();
+  finish_aborted();
+}
+
+// A coroutine that waits holds its loop, and the loop's queue holds the coroutine. What was aborted
+// is ready to end: let it, here, now that the thread is gone.
+void Loop::finish_aborted() {
+  Loop* const outer = current_loop;
+  current_loop = this;
+  io_.restart();
+  for (int round = 0; round < kFinishRoundsMax && io_.poll() > 0; ++round) {
+  }
+  io_.stop();
+  current_loop = outer;
 }
 
 Loop::Handle Loop::watch(Ticker& ticker) {

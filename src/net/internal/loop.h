@@ -2,6 +2,7 @@
 // A network thread.
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <memory>
 #include <thread>
@@ -33,6 +34,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void start();
   /// Ends the thread; what is still queued is dropped.
   void stop();
+  /// Nothing that is posted from now on runs.
+  bool is_stopped() const { return is_stopped_; }
   /// The loop whose thread this is, or null.
   static Loop* current();
 
@@ -50,6 +53,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
  private:
   void arm();
+  void finish_aborted();
 
   const Clock& clock_;
   const std::int64_t tick_ms_;
@@ -59,6 +63,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
                              asio::wait_traits<std::chrono::steady_clock>, Executor>
       timer_;
   bool is_armed_ = false;
+  std::atomic<bool> is_stopped_ = false;
   std::list<Ticker*> tickers_;
   std::thread thread_;
 };
