@@ -328,7 +328,7 @@ TEST_F(StationTest, the_api_submits_shows_follows_and_cancels) {
 
   const auto wrong = call("POST", "/api/v1/jobs", R"({"name":"x","spec":{"comand":"x"}})");
   EXPECT_EQ(wrong.status, 400);
-  EXPECT_EQ(json(wrong)["error"]["field"].as_string(), "spec.command");
+  EXPECT_EQ(json(wrong)["error"]["field"].as_string(), "spec.comand");
   EXPECT_EQ(call("GET", "/api/v1/jobs/999").status, 404);
   EXPECT_EQ(call("GET", "/api/v1/jobs/x").status, 404);
   EXPECT_EQ(call("GET", path + "/log?attempt=7").status, 404);
