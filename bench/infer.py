@@ -274,7 +274,7 @@ def measure_model(
 def print_results(model: Model, results: dict[str, Samples]) -> None:
     loop = next(iter(results.values()))
     print(f"## {model.name}: {median(loop.p50_us):.1f} us a call in the loop; aim {model.aim}\n")
-    table = Table("protocol, connections", "rows/s", "of the loop", "p50, us", "p99, us", 
+    table = Table("protocol, connections", "rows/s", "of the loop", "p50, us", "p99, us",
                   "infer CPU a request, us", "over the model, us",
                   "gateway CPU a request, us")  # fmt: skip
     for name, samples in results.items():
