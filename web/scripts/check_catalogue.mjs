@@ -7,18 +7,21 @@ import ts from 'typescript'
 
 const root = fileURLToPath(new URL('../src/', import.meta.url))
 function catalogue(language) {
-  const source = ts.createSourceFile('x.ts', readFileSync(`${root}i18n/${language}.ts`, 'utf8'), ts.ScriptTarget.Latest, true)
   const entries = new Map()
+  for (const file of readdirSync(`${root}i18n/${language}`)) read_catalogue(`i18n/${language}/${file}`, entries)
+  return entries
+}
+function read_catalogue(file, entries) {
+  const source = ts.createSourceFile('x.ts', readFileSync(root + file, 'utf8'), ts.ScriptTarget.Latest, true)
   const visit = (node) => {
     if (ts.isPropertyAssignment(node) && ts.isStringLiteralLike(node.initializer)) {
       const key = ts.isStringLiteralLike(node.name) || ts.isIdentifier(node.name) ? node.name.text : ''
-      if (entries.has(key)) problems.push(`${language}: ${key} twice`)
+      if (entries.has(key)) problems.push(`${file}: ${key} twice`)
       entries.set(key, node.initializer.text)
     }
     ts.forEachChild(node, visit)
   }
   visit(source)
-  return entries
 }
 const problems = []
 const places = (text) => [...new Set([...text.matchAll(/\{(\w+)/g)].map((m) => m[1]))].filter((p) => !/^#/.test(p)).sort().join(' ')
@@ -35,7 +38,7 @@ for (const [key, text] of en) {
 for (const key of zh.keys()) if (!en.has(key)) problems.push(`en: ${key} missing`)
 let sources = ''
 for (const file of readdirSync(root, { recursive: true })) {
-  if (/\.tsx?$/.test(file) && !/i18n[\\/](en|zh)\.ts$/.test(file)) sources += readFileSync(root + file, 'utf8')
+  if (/\.tsx?$/.test(file) && !/i18n[\\/](en|zh)([\\/]|\.ts)/.test(file)) sources += readFileSync(root + file, 'utf8')
 }
 // Keys put together from a prefix, as in t(`state.${state}`), count as used with all that begin so.
 const prefixes = [...sources.matchAll(/`([\w.]+\.)\$\{/g)].map((m) => m[1])
