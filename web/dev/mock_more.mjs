@@ -6,9 +6,9 @@ const finals = [0.9741, 0.9852, 0.9815, 0.9815, 0.9815, 0.9778, 0.9778, 0.9741, 
 const states = ['finished', 'finished', 'running', 'finished', 'finished', 'failed', 'finished', 'finished', 'running', 'finished', 'killed']
 let runs
 function make_runs({ ago, hex }) {
-  runs ??= Array.from({ length: 148 }, (_, i) => {
+  runs ??= Array.from({ length: Number(process.env.MOCK_RUNS ?? 148) }, (_, i) => {
     const k = i % names.length
-    const id = hex(i < names.length ? Number(names[i].slice(-3)) : 400 + i).slice(0, 32)
+    const id = (i < names.length ? Number(names[i].slice(-3)) : 400 + i).toString(16).padStart(8, '0').repeat(4)
     return {
       id, ref: `run/${id}`, name: i < names.length ? names[i] : `late-run-${i}`, experiment: 'digits', experiment_id: '1', status: i < names.length ? states[i] : 'finished', is_deleted: false, user: 'lin', started_at: ago(15 + i * 9), ...(states[k] === 'running' && i < names.length ? {} : { ended_at: ago(14 + i * 9), duration_ms: 41_000 - i * 40 }), job: `job/${316 - i}`,
       params: { lr: String([0.001, 0.002, 0.001, 0.002][k % 4]), hidden: ['64', '128,64', '256,128'][k % 3], decay: ['0', '1e-4', '1e-3'][k % 3], augment: k === 5 ? 'elastic' : k === 2 ? 'shift' : 'none', batch: '64', seed: k === 3 ? '11' : '7' },
@@ -81,14 +81,17 @@ const brief = (tools) => Array.from({ length: 10 }, (_, i) => pipeline_run(42 - 
 export function answer(method, path, q, body, tools) {
   const { ago, hex } = tools
   let match
-  if (path === '/experiments') return { items: [{ id: '1', name: 'digits', ref: 'experiment/1', is_deleted: false, runs: 148, running: 2, tags: {}, created_at: ago(9000), updated_at: ago(2), last_run_at: ago(4) }] }
-  if (path === '/run-columns') return { runs: 148, items: [...['val_accuracy', 'val_loss', 'test_accuracy'].map((key, i) => ({ name: `metrics.${key}`, kind: 'metric', key, runs: 148 - i * 20 })), ...['lr', 'hidden', 'decay', 'augment', 'batch', 'seed'].map((key) => ({ name: `params.${key}`, kind: 'param', key, runs: 148 })), { name: 'tags.team', kind: 'tag', key: 'team', runs: 148 }] }
+  if (path === '/experiments') return { items: [{ id: '1', name: 'digits', ref: 'experiment/1', is_deleted: false, runs: make_runs(tools).length, running: 2, tags: {}, created_at: ago(9000), updated_at: ago(2), last_run_at: ago(4) }] }
+  if (path === '/run-columns') return { runs: make_runs(tools).length, items: [...['val_accuracy', 'val_loss', 'test_accuracy'].map((key, i) => ({ name: `metrics.${key}`, kind: 'metric', key, runs: 148 - i * 20 })), ...['lr', 'hidden', 'decay', 'augment', 'batch', 'seed'].map((key) => ({ name: `params.${key}`, kind: 'param', key, runs: 148 })), { name: 'tags.team', kind: 'tag', key: 'team', runs: 148 }] }
   if (path === '/runs') {
     if (q.filter?.includes('==')) return { status: 400, body: { error: { code: 'invalid_argument', field: 'filter', message: "'==' at character 22 is not a comparison; use =", request_id: '9a' } } }
     let all = [...make_runs(tools)]
     if (q.order) { const key = q.order.replace(/^-/, '').replace('metrics.', ''); all.sort((a, b) => ((a.metrics[key]?.value ?? 0) - (b.metrics[key]?.value ?? 0)) * (q.order.startsWith('-') ? -1 : 1)) }
     if (q.filter?.includes('FAILED')) all = all.filter((run) => run.status === 'failed')
-    return { items: all }
+    if (q.filter?.includes('run_id IN')) all = all.filter((run) => q.filter.includes(run.id))
+    const from = Number(q.page_token ?? 0)
+    const to = from + Number(q.page_size ?? 100)
+    return { items: all.slice(from, to), ...(to < all.length ? { next_page_token: String(to) } : {}) }
   }
   if ((match = /^\/runs\/([0-9a-f]{32})$/.exec(path))) {
     const run = make_runs(tools).find((item) => item.id === match[1])

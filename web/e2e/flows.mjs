@@ -1,51 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main paths through the console, as a person walks them.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { clipped_texts } from './clipped.mjs'
+import { axe_problems, pages_of } from './pages.mjs'
 import { until } from './server.mjs'
-
-const axe_source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const wait_ms = 15_000
 
 export function collect({ browser, server, pictures }) {
   const tests = []
   const test = (name, run) => tests.push({ name, run })
 
-  /** A page that is signed in; anything the browser complains of, or any request to elsewhere, fails the test. */
-  async function with_page(options, walk) {
-    const { theme = 'light', language = 'en', token = server.operator_token, width = 1440, height = 900, quiet = [] } = options
-    const context = await browser.newContext({ viewport: { width, height }, reducedMotion: 'reduce', permissions: ['clipboard-read', 'clipboard-write'] })
-    await context.addInitScript(([chosen_theme, chosen_language]) => {
-      if (localStorage.getItem('takt-theme') === null) localStorage.setItem('takt-theme', chosen_theme)
-      if (localStorage.getItem('takt-language') === null) localStorage.setItem('takt-language', chosen_language)
-    }, [theme, language])
-    if (options.pseudo) await context.addInitScript(() => localStorage.setItem('takt-pseudo', 'on'))
-    const page = await context.newPage()
-    page.setDefaultTimeout(wait_ms)
-    const complaints = []
-    page.on('console', (message) => message.type() === 'error' && !quiet.some((word) => message.text().includes(word)) && complaints.push(message.text()))
-    page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`))
-    page.on('request', (request) => !request.url().startsWith(server.url) && !/^(data|blob):/.test(request.url()) && complaints.push(`request to ${request.url()}`))
-    try {
-      if (token) {
-        const response = await context.request.post(`${server.url}/api/v1/sign-in`, { data: { token }, headers: { 'Content-Type': 'application/json', Origin: server.url } })
-        assert.ok(response.ok(), `sign-in: ${response.status()} ${await response.text()}`)
-      }
-      await walk(page, context)
-      assert.deepEqual(complaints, [])
-    } catch (error) {
-      await page.screenshot({ path: `${pictures}failed-${tests.length}-${Date.now()}.png` }).catch(() => {})
-      throw error
-    } finally {
-      await context.close()
-    }
-  }
-  const open = async (page, path) => {
-    await page.goto(server.url + path)
-    await page.locator('h1').first().waitFor()
-  }
+  const { with_page, open } = pages_of({ browser, server, pictures })
 
   test('sign-in: no way in without a token, a wrong one says so, a right one leads back', () => with_page({ token: '', quiet: ['401'] }, async (page) => {
     await page.goto(`${server.url}/p/default/jobs?state=waiting`)
@@ -364,11 +328,4 @@ function shares_of(service) {
 
 function shares_by_number(service) {
   return service.revisions.map((revision) => [revision.number, revision.share]).sort((a, b) => a[0] - b[0])
-}
-
-async function axe_problems(page) {
-  // The content policy forbids added scripts; evaluate() runs in the page without one.
-  await page.evaluate(axe_source)
-  const result = await page.evaluate(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }))
-  return result.violations.map((item) => `${item.id} (${item.impact}): ${item.nodes.slice(0, 3).map((node) => node.target.join(' ')).join(' | ')}`)
 }

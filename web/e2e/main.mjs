@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import { executable, flags } from './browser.mjs'
 import { collect } from './flows.mjs'
+import { collect_runs } from './runs_flows.mjs'
 import { Server } from './server.mjs'
 
 export const pictures = fileURLToPath(new URL('../test-results/', import.meta.url))
@@ -33,7 +34,8 @@ try {
     }
   }
   browser = await chromium.launch({ executablePath: executable, args: flags })
-  for (const { name, run } of collect({ browser, server, pictures })) {
+  const given = { browser, server, pictures }
+  for (const { name, run } of [...collect_runs(given), ...collect(given)]) {
     if (!name.includes(only)) continue
     const begin = Date.now()
     try {

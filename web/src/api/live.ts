@@ -80,6 +80,8 @@ const hidden_close_ms = 5 * 60_000
 export class LiveConnection {
   private readonly listeners = new Set<() => void>()
   private readonly marked = new Set<string>()
+  /** Queries that an event touched while they were on their way. */
+  private again = new Set<string>()
   private abort: AbortController | undefined
   private flush_timer: ReturnType<typeof setTimeout> | undefined
   private retry_timer: ReturnType<typeof setTimeout> | undefined
@@ -208,10 +210,16 @@ export class LiveConnection {
   }
 
   private flush(): void {
-    if (document.hidden || this.marked.size === 0) return
+    if (document.hidden || this.marked.size + this.again.size === 0) return
     const stations = new Set(this.marked)
     this.marked.clear()
-    void this.queries.invalidateQueries({ predicate: (query) => stations.has(String(query.queryKey[0])) })
+    const due = this.queries.getQueryCache().findAll({ predicate: (query) => stations.has(String(query.queryKey[0])) || this.again.has(query.queryHash) })
+    // A query on its way is let arrive and then asked once more: cancelled by each event, an answer slower than the
+    // events would never come.
+    this.again = new Set(due.filter((query) => query.state.fetchStatus === 'fetching' && query.isActive()).map((query) => query.queryHash))
+    const now = new Set(due.filter((query) => !this.again.has(query.queryHash)).map((query) => query.queryHash))
+    void this.queries.invalidateQueries({ predicate: (query) => now.has(query.queryHash) })
+    if (this.again.size) this.schedule()
   }
 
   private lose(): void {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { queryOptions } from '@tanstack/react-query'
+import { queryOptions, type QueryClient } from '@tanstack/react-query'
 import { get, path, post, request, url_of, type Page } from './client'
 import type { components } from './generated/track'
 
@@ -31,11 +31,14 @@ export const experiments_query = (project: string) =>
     queryFn: async ({ signal }) => (await get<Page<Experiment>>('/api/v1/experiments', { project }, signal)).items,
   })
 
+/** Counting every key costs more than a page of runs: asked by the clock, not by each event. */
 export const run_columns_query = (project: string, experiment: string) =>
   queryOptions({
-    queryKey: ['runs', project, 'columns', experiment],
+    queryKey: ['run-columns', project, experiment],
     queryFn: ({ signal }) => get<{ items: RunColumn[]; runs: number }>('/api/v1/run-columns', { project, experiment }, signal),
     placeholderData: (before) => before,
+    staleTime: 10_000,
+    refetchInterval: 30_000,
   })
 
 export interface RunSearch {
@@ -44,8 +47,26 @@ export interface RunSearch {
   order: string
 }
 
-export const load_runs = (project: string, search: RunSearch, page_token: string | undefined, signal: AbortSignal) =>
-  get<Page<Run>>('/api/v1/runs', { project, ...search, page_size: 200, page_token }, signal)
+export interface RunPage extends Page<Run> {
+  /** How many runs match, where the server counts them. */
+  total?: number
+}
+
+/** Only `columns` (metrics.KEY, params.KEY, tags.KEY) are sent; none of them means the runs alone. */
+export function load_runs(project: string, search: RunSearch, options: { columns: string[]; page_size: number; page_token?: string; view?: 'all' }, signal: AbortSignal) {
+  const { columns, ...rest } = options
+  return get<RunPage>('/api/v1/runs', { project, ...search, ...rest, columns: columns.length ? columns.join(',') : 'tags.mlflow.parentRunId' }, signal)
+}
+
+/** Runs by id, whatever became of them. */
+export const load_runs_by_id = (project: string, ids: string[], columns: string[], signal: AbortSignal) =>
+  load_runs(project, { experiment: '', filter: `attributes.run_id IN (${ids.map((id) => `'${id}'`).join(', ')})`, order: '' }, { columns, page_size: Math.max(1, ids.length), view: 'all' }, signal)
+
+/** After a run was deleted or restored by hand: lists are made anew. */
+export async function forget_runs(queries: QueryClient): Promise<void> {
+  queries.removeQueries({ queryKey: ['run-pages'], type: 'inactive' })
+  await Promise.all([queries.invalidateQueries({ queryKey: ['runs'] }), queries.resetQueries({ queryKey: ['run-pages'] }), queries.invalidateQueries({ queryKey: ['run-columns'] })])
+}
 
 export const run_query = (project: string, id: string) =>
   queryOptions({

@@ -7,7 +7,7 @@ export function typing_in(event: KeyboardEvent): boolean {
   if (get_preferences().keys === 'off') return true
   const target = event.target as HTMLElement | null
   if (document.querySelector('dialog[open]')) return true
-  return Boolean(target?.closest?.('input,textarea,select,[contenteditable=true]'))
+  return Boolean(target?.closest?.('input:not([type=checkbox]),textarea,select,[contenteditable=true]'))
 }
 
 export const go_keys: Record<string, string> = {

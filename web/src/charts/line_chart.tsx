@@ -11,6 +11,7 @@ import { useFormat } from '../lib/format'
 import { Menu } from '../ui/menu'
 import { Icon } from '../ui/icon'
 import './chart.css'
+import { useNear } from './near'
 import { lonely_points } from './smooth'
 
 export interface Series {
@@ -22,6 +23,9 @@ export interface Series {
   /** Faint raw values under a smoothed line. */
   faint?: boolean
   fill?: number
+  /** A band around the line, from low to high. */
+  low?: (number | null | undefined)[]
+  high?: (number | null | undefined)[]
 }
 
 export interface ChartProps {
@@ -41,21 +45,24 @@ export interface ChartProps {
   rules?: { y: number; word: string }[]
   sync?: string
   onCursor?: (index: number | null) => void
+  /** The shown stretch of x; with onZoom, dragging asks for another and a double click for all. */
+  zoom?: [number, number]
+  onZoom?: (zoom: [number, number] | null) => void
 }
 
 export function LineChart(props: ChartProps) {
   const { t } = useText()
   const format = useFormat()
   const { theme } = usePreferences()
-  const box = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
   const latest = useRef(props)
   latest.current = props
   const [as_table, set_as_table] = useState(false)
   const [at, set_at] = useState<number | null>(null)
   const [theme_tick, set_theme_tick] = useState(0)
-  const visible = useVisible(box)
-  const shape = JSON.stringify([props.series.map(({ name, color, width, dash, faint, fill }) => [name, color, width, dash, faint, fill]), props.time, props.log, props.zero, props.height, props.sync])
+  const [element_of_box, set_element_of_box] = useState<HTMLDivElement | null>(null)
+  const visible = useNear(element_of_box, true)
+  const shape = JSON.stringify([props.series.map(({ name, color, width, dash, faint, fill, low }) => [name, color, width, dash, faint, fill, low !== undefined]), props.time, props.log, props.zero, props.height, props.sync])
 
   useEffect(() => {
     const query = matchMedia('(prefers-color-scheme: dark)')
@@ -65,7 +72,7 @@ export function LineChart(props: ChartProps) {
   }, [])
 
   useEffect(() => {
-    const element = box.current
+    const element = element_of_box
     if (!element || !visible || as_table) return
     const made = new uPlot(options_of(latest, element, format, set_at), data_of(latest.current), element)
     plot.current = made
@@ -83,6 +90,12 @@ export function LineChart(props: ChartProps) {
   useEffect(() => {
     plot.current?.setData(data_of(props))
   }, [props.x, props.series])
+
+  const [zoom_from, zoom_to] = props.zoom ?? []
+  useEffect(() => {
+    const { x } = latest.current
+    if (latest.current.onZoom && x.length) plot.current?.setScale('x', { min: zoom_from ?? x[0]!, max: zoom_to ?? x[x.length - 1]! })
+  }, [zoom_from, zoom_to])
 
   const notes = JSON.stringify([props.marks, props.rules])
   useEffect(() => plot.current?.redraw(), [notes])
@@ -128,7 +141,7 @@ export function LineChart(props: ChartProps) {
       {as_table ? (
         <ChartTable {...props} say_x={say_x} />
       ) : (
-        <div ref={box} className="lc-box" style={{ height: props.height ?? 160 }} onMouseLeave={() => set_at(null)}>
+        <div ref={set_element_of_box} className="lc-box" style={{ height: props.height ?? 160 }} onMouseLeave={() => set_at(null)}>
           {tip && at_x !== undefined && (
             <div className={`tip ${at !== null && at > props.x.length / 2 ? 'left' : 'right'}`} aria-live="polite">
               <b>{say_x(at_x)}</b>
@@ -184,7 +197,21 @@ function ChartTable({ x, series, say, say_x, title }: ChartProps & { say_x: (val
 
 function data_of({ x, series, log }: ChartProps): uPlot.AlignedData {
   const clean = (value: number | null | undefined) => (log && typeof value === 'number' && value <= 0 ? null : value)
-  return [x, ...series.map((item) => item.values.map(clean))] as uPlot.AlignedData
+  return [x, ...with_bands(series).map((line) => line.values.map(clean))] as uPlot.AlignedData
+}
+
+interface Line {
+  item: Series
+  values: (number | null | undefined)[]
+  edge: boolean
+}
+
+/** What uPlot draws: the edges of a band are lines of their own, before the line they belong to. */
+function with_bands(series: Series[]): Line[] {
+  return series.flatMap((item): Line[] => [
+    ...(item.high && item.low ? [{ item, values: item.high, edge: true }, { item, values: item.low, edge: true }] : []),
+    { item, values: item.values, edge: false },
+  ])
 }
 
 function css(element: Element, name: string): string {
@@ -207,13 +234,15 @@ function options_of(
     legend: { show: false },
     padding: [props.rules?.length || props.marks?.length ? 16 : 10, 8, 0, 0],
     cursor: {
-      drag: { x: true, y: false },
+      drag: { x: true, y: false, setScale: !props.onZoom },
       points: { size: 8, width: 2, stroke: () => color('--surface') },
       y: false,
-      ...(props.sync ? { sync: { key: props.sync } } : {}),
+      // Only where the cursor stands is shared; a zoom comes back through the page.
+      ...(props.sync ? { sync: { key: props.sync, filters: { pub: (type: string) => !props.onZoom || type === 'mousemove' || type === 'mouseleave' } } } : {}),
+      ...(props.onZoom ? { bind: { dblclick: () => () => (latest.current.onZoom?.(null), null) } } : {}),
     },
     scales: {
-      x: { time: false },
+      x: { time: false, ...(props.onZoom ? { range: (_plot: uPlot, low: number, high: number): [number, number] => latest.current.zoom ?? (low === high ? [low - 0.5, high + 0.5] : [low, high]) } : {}) },
       y: {
         distr: props.log ? 3 : 1,
         range: props.log ? undefined : (_plot, low, high) => range_of(low, high, Boolean(props.zero), latest.current.rules),
@@ -237,7 +266,7 @@ function options_of(
     ],
     series: [
       {},
-      ...props.series.map((item): uPlot.Series => ({
+      ...with_bands(props.series).map(({ item, edge }): uPlot.Series => edge ? { label: item.name, width: 0, points: { show: false } } : ({
         label: item.name,
         stroke: with_alpha(color(item.color), item.faint ? 0.28 : 1),
         width: item.faint ? 1 : (item.width ?? 1.75),
@@ -247,7 +276,16 @@ function options_of(
         spanGaps: false,
       })),
     ],
+    bands: with_bands(props.series).flatMap((line, index, all) => (line.edge && all[index + 1]?.edge && all[index + 1]?.item === line.item ? [{ series: [index + 1, index + 2] as [number, number], fill: with_alpha(color(line.item.color), 0.12) }] : [])),
     hooks: {
+      setSelect: [
+        (made) => {
+          const { left, width } = made.select
+          if (!latest.current.onZoom || width < 4) return
+          latest.current.onZoom([made.posToVal(left, 'x'), made.posToVal(left + width, 'x')])
+          made.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false)
+        },
+      ],
       setCursor: [
         (made) => {
           const index = made.cursor.idx ?? null
@@ -333,17 +371,4 @@ function to_csv({ x, series, x_word, time }: ChartProps): string {
     rows.push([time ? new Date(value * 1000).toISOString() : value, ...shown.map((item) => item.values[index] ?? '')].join(','))
   })
   return rows.join('\n')
-}
-
-/** Charts are made when they come into view and freed when far. */
-function useVisible(box: { current: HTMLElement | null }): boolean {
-  const [visible, set_visible] = useState(false)
-  useEffect(() => {
-    const element = box.current
-    if (!element) return
-    const observer = new IntersectionObserver((entries) => set_visible(entries[entries.length - 1]?.isIntersecting ?? false), { rootMargin: '600px' })
-    observer.observe(element)
-    return () => observer.disconnect()
-  }, [box])
-  return visible
 }

@@ -29,14 +29,23 @@ export interface Translator {
   has: (key: string) => key is Key
 }
 
+const kept = new Map<string, { numbers: Intl.NumberFormat; plurals: Intl.PluralRules }>()
+
+/** Made once a language: making them costs far more than using them. */
+function words_of(locale: string): { numbers: Intl.NumberFormat; plurals: Intl.PluralRules } {
+  const found = kept.get(locale) ?? { numbers: new Intl.NumberFormat(locale), plurals: new Intl.PluralRules(locale) }
+  kept.set(locale, found)
+  return found
+}
+
 export function fill(text: string, values: Record<string, string | number> | undefined, locale: string): string {
   return text.replace(/\{(\w+)(?:\|([^}]*))?\}/g, (whole, name: string, forms: string | undefined) => {
     const value = values?.[name]
     if (value === undefined) return whole
-    const shown = typeof value === 'number' ? value.toLocaleString(locale) : value
+    const shown = typeof value === 'number' ? words_of(locale).numbers.format(value) : value
     if (forms === undefined) return shown
     const all = forms.split('|')
-    const one = new Intl.PluralRules(locale).select(Number(value)) === 'one'
+    const one = words_of(locale).plurals.select(Number(value)) === 'one'
     return ((one ? all[0] : all[all.length - 1]) ?? '').replaceAll('#', shown)
   })
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers, sizes, durations and times in the words of the console's language.
-import { useMemo } from 'react'
 import { useText, type Translator } from '../i18n'
 import { usePreferences } from '../app/preferences'
 
@@ -42,12 +41,24 @@ export function to_ms(time: string | number | null | undefined): number | undefi
   return Number.isFinite(ms) && ms > 0 ? ms : undefined
 }
 
+/** Making a formatter costs far more than using it: one is kept for each form. */
+function kept<Options, Made>(make: (options: Options) => Made): (options: Options) => Made {
+  const made = new Map<string, Made>()
+  return (options) => {
+    const key = JSON.stringify(options)
+    const found = made.get(key) ?? make(options)
+    made.set(key, found)
+    return found
+  }
+}
+
 export function make_format({ t, locale, language }: Translator, zone: Zone): Format {
   const timeZone = zone === 'utc' ? 'UTC' : undefined
+  const numbers = kept((options: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options))
+  const dates = kept((options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, { timeZone, ...options }))
   const number = (value: number | null | undefined, digits = 3) =>
-    value === null || value === undefined ? none : value.toLocaleString(locale, { maximumFractionDigits: digits })
-  const fixed = (value: number, digits: number) =>
-    value.toLocaleString(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits })
+    value === null || value === undefined ? none : numbers({ maximumFractionDigits: digits }).format(value)
+  const fixed = (value: number, digits: number) => numbers({ minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value)
   const scaled = (value: number, base: number, units: string[]) => {
     let power = 0
     let rest = value
@@ -80,7 +91,7 @@ export function make_format({ t, locale, language }: Translator, zone: Zone): Fo
   }
   const date_of = (time: string | number | null | undefined, options: Intl.DateTimeFormatOptions) => {
     const ms = to_ms(time)
-    return ms === undefined ? none : new Intl.DateTimeFormat(locale, { timeZone, ...options }).format(ms)
+    return ms === undefined ? none : dates(options).format(ms)
   }
   const clock_parts = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
   return {
@@ -122,8 +133,15 @@ export function make_format({ t, locale, language }: Translator, zone: Zone): Fo
   }
 }
 
+const formats = new WeakMap<Translator, Map<Zone, Format>>()
+
+/** One for all components of a language and zone. */
 export function useFormat(): Format {
   const text = useText()
   const { zone } = usePreferences()
-  return useMemo(() => make_format(text, zone), [text, zone])
+  const of_text = formats.get(text) ?? new Map<Zone, Format>()
+  formats.set(text, of_text)
+  const format = of_text.get(zone) ?? make_format(text, zone)
+  of_text.set(zone, format)
+  return format
 }

@@ -26,6 +26,13 @@ export function Skeleton({ rows = 4 }: { rows?: number }) {
   )
 }
 
+/** What an error's code means, for those who do not read the server's own words; nothing in English, which those are. */
+function CodeMeaning({ code }: { code: string | undefined }) {
+  const { t, has, language } = useText()
+  const key = `code.${code ?? ''}`
+  return language !== 'en' && has(key) ? <p>{(t as (key: string) => string)(key)}</p> : null
+}
+
 export function Failure({ what, error, retry }: { what: string; error: unknown; retry?: () => void }) {
   const { t } = useText()
   const api = error instanceof ApiError ? error : undefined
@@ -35,8 +42,9 @@ export function Failure({ what, error, retry }: { what: string; error: unknown; 
       {denied ? <Icon name="lock" size={18} /> : <Glyph name="bad" size={18} />}
       <div>
         <h2>{what}</h2>
-        <p>{error instanceof Error ? error.message : String(error)}</p>
-        {api?.hint && <p>{api.hint}</p>}
+        <CodeMeaning code={api?.code} />
+        <p lang="en">{error instanceof Error ? error.message : String(error)}</p>
+        {api?.hint && <p lang="en">{api.hint}</p>}
         <div className="row msg-row">
           {retry && (
             <Button small onClick={retry}>

@@ -13,7 +13,7 @@ const glyph_of_state: Record<string, GlyphName> = {
   degraded: 'warn', warning: 'warn', near_limit: 'warn', stale: 'lost', lost: 'lost', unknown: 'lost', unreachable: 'lost',
   failed: 'bad', refused: 'bad', rejected: 'bad', broken: 'bad', error: 'bad', denied: 'bad', killed: 'bad', timed_out: 'bad',
   unhealthy: 'bad', crashed: 'bad', out_of_memory: 'bad',
-  cancelled: 'stop', canceled: 'stop', stopped: 'stop', skipped: 'stop', aborted: 'stop', retired: 'stop', rolled_back: 'stop',
+  cancelled: 'stop', canceled: 'stop', stopped: 'stop', skipped: 'stop', aborted: 'stop', retired: 'stop', rolled_back: 'stop', deleted: 'stop',
   cached: 'reuse', reused: 'reuse',
   not_started: 'idle', idle: 'idle', none: 'idle', created: 'idle',
 }

@@ -174,7 +174,7 @@ function Spacer({ height, span }: { height: number; span: number }) {
 }
 
 /** j and k move the focus along the rows of the first table on the page that has any. */
-function useRowKeys(scroller: HTMLDivElement | null): void {
+export function useRowKeys(scroller: HTMLDivElement | null): void {
   useEffect(() => {
     const on_key = (event: KeyboardEvent) => {
       if ((event.key !== 'j' && event.key !== 'k') || typing_in(event) || event.ctrlKey || event.metaKey || event.altKey) return

@@ -1,82 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
-// The artifacts of a run: folders to walk, pictures and text to look at, everything to download.
+// The artifacts of a run: a tree of folders at the left, a look at the chosen file at the right.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { artifact_url, artifacts_query, type Artifact, type RunDetail } from '../../api/runs'
 import { useProject } from '../../app/context'
 import { useText } from '../../i18n'
 import { useFormat } from '../../lib/format'
+import { useParams_of_url } from '../../lib/url'
+import { Preview } from '../../preview/preview'
 import { Icon } from '../../ui/icon'
 import { Panel } from '../../ui/parts'
 import { Loaded } from '../../ui/states'
 
-const text_bytes_most = 256 * 1024
-
-function kind_of(name: string): 'image' | 'text' | 'other' {
-  if (/\.(png|jpe?g|gif|webp)$/i.test(name)) return 'image'
-  if (/\.(txt|json|jsonl|csv|ya?ml|md|py|log|toml|cfg|ini|sh|lock)$/i.test(name) || name === 'MLmodel') return 'text'
-  return 'other'
-}
+const listed_most = 300
 
 export function Artifacts({ run }: { run: RunDetail }) {
   const { t } = useText()
   const format = useFormat()
-  const project = useProject()
-  const [folder, set_folder] = useState('')
-  const [chosen, set_chosen] = useState<Artifact>()
-  const list = useQuery(artifacts_query(project, run.id, folder))
-  const open = (item: Artifact) => {
-    if (item.is_folder) {
-      set_folder(item.path)
-      set_chosen(undefined)
-    } else set_chosen(item.path === chosen?.path ? undefined : item)
-  }
+  const [params, set_params] = useParams_of_url()
+  const chosen = params.get('file') ?? undefined
   return (
     <Panel title={t('run.artifacts')} sub={t('run.artifacts.sub', { n: run.artifact_files, size: format.bytes(run.artifact_bytes) })} flush>
-      {folder && (
-        <p className="blk row">
-          <button type="button" className="linkish" onClick={() => set_folder(folder.includes('/') ? folder.slice(0, folder.lastIndexOf('/')) : '')}>{t('run.up')}</button>
-          <span className="mono f">{folder}/</span>
-        </p>
+      {run.artifact_files === 0 ? <p className="f blk">{t('run.artifacts.none')}</p> : (
+        <div className="art-split">
+          <Folder run={run} path="" chosen={chosen} onChoose={(path) => set_params({ file: path === chosen ? null : path })} />
+          <div className="art-look">{chosen ? <ChosenFile key={chosen} run={run} path={chosen} /> : <p className="f">{t('run.artifacts.choose')}</p>}</div>
+        </div>
       )}
-      <Loaded query={list} what={t('run.artifacts.error')} rows={2}>
-        {(items) =>
-          items.length === 0 ? <p className="f blk">{t('run.artifacts.none')}</p> : (
-            <ul className="arts">
-              {items.map((item) => (
-                <li key={item.path}>
-                  <Icon name={item.is_folder ? 'right' : 'save'} size={14} />
-                  <button type="button" className="linkish mono grow" aria-expanded={item.is_folder ? undefined : chosen?.path === item.path} onClick={() => open(item)}>{item.name}{item.is_folder ? '/' : ''}</button>
-                  <span className="f num">{item.is_folder ? '' : format.bytes(item.size_bytes)}</span>
-                  {!item.is_folder && <a className="icb" href={artifact_url(project, run.id, item.path)} download title={t('download')} aria-label={t('download_n', { name: item.name })}><Icon name="save" size={14} /></a>}
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Loaded>
-      {chosen && <Preview key={chosen.path} run={run} file={chosen} />}
     </Panel>
   )
 }
 
-function Preview({ run, file }: { run: RunDetail; file: Artifact }) {
+interface FolderProps {
+  run: RunDetail
+  path: string
+  chosen: string | undefined
+  onChoose: (path: string) => void
+}
+
+function Folder({ run, path, chosen, onChoose }: FolderProps) {
   const { t } = useText()
   const project = useProject()
-  const kind = kind_of(file.name)
-  const url = artifact_url(project, run.id, file.path)
-  const text = useQuery({
-    queryKey: ['runs', project, 'artifact-text', run.id, file.path],
-    enabled: kind === 'text',
-    queryFn: async ({ signal }) => {
-      const response = await fetch(url, { signal, credentials: 'same-origin' })
-      if (!response.ok) throw new Error(`HTTP ${response.status}`)
-      const all = await response.text()
-      return all.length > text_bytes_most ? `${all.slice(0, text_bytes_most)}\n…` : all
-    },
-    staleTime: Infinity,
-  })
-  if (kind === 'image') return <p className="blk"><img className="art-img" src={url} alt={file.name} /></p>
-  if (kind === 'other') return <p className="f blk">{t('run.artifacts.no_preview')}</p>
-  return <div className="blk"><Loaded query={text} what={file.name}>{(body) => <pre className="code" lang="en" tabIndex={0}>{body}</pre>}</Loaded></div>
+  const list = useQuery(artifacts_query(project, run.id, path))
+  const [all, set_all] = useState(false)
+  return (
+    <Loaded query={list} what={t('run.artifacts.error')} rows={2}>
+      {(items) => (
+        <ul className="arts">
+          {(all ? items : items.slice(0, listed_most)).map((item) => item.is_folder ? <SubFolder key={item.path} run={run} item={item} chosen={chosen} onChoose={onChoose} /> : <File key={item.path} run={run} item={item} is_chosen={item.path === chosen} onChoose={onChoose} />)}
+          {!all && items.length > listed_most && <li><button type="button" className="linkish" onClick={() => set_all(true)}>{t('show_all', { n: items.length })}</button></li>}
+        </ul>
+      )}
+    </Loaded>
+  )
+}
+
+function SubFolder({ run, item, chosen, onChoose }: Omit<FolderProps, 'path'> & { item: Artifact }) {
+  const [open, set_open] = useState(chosen?.startsWith(`${item.path}/`) ?? false)
+  return (
+    <li>
+      <span className="art-row">
+        <button type="button" className="art-name mono" aria-expanded={open} onClick={() => set_open(!open)}><Icon name={open ? 'down' : 'right'} size={14} /> {item.name}/</button>
+      </span>
+      {open && <Folder run={run} path={item.path} chosen={chosen} onChoose={onChoose} />}
+    </li>
+  )
+}
+
+function File({ run, item, is_chosen, onChoose }: { run: RunDetail; item: Artifact; is_chosen: boolean; onChoose: (path: string) => void }) {
+  const { t } = useText()
+  const format = useFormat()
+  const project = useProject()
+  return (
+    <li>
+      <span className={`art-row ${is_chosen ? 'on' : ''}`}>
+        <button type="button" className="art-name mono ell" aria-pressed={is_chosen} title={item.path} onClick={() => onChoose(item.path)}>{item.name}</button>
+        <span className="f num nw">{format.bytes(item.size_bytes)}</span>
+        <a className="icb" href={artifact_url(project, run.id, item.path)} download title={t('download')} aria-label={t('download_n', { name: item.name })}><Icon name="save" size={14} /></a>
+      </span>
+    </li>
+  )
+}
+
+function ChosenFile({ run, path }: { run: RunDetail; path: string }) {
+  const { t } = useText()
+  const format = useFormat()
+  const project = useProject()
+  const slash = path.lastIndexOf('/')
+  const list = useQuery(artifacts_query(project, run.id, slash < 0 ? '' : path.slice(0, slash)))
+  return (
+    <Loaded query={list} what={t('run.artifacts.error')} rows={2}>
+      {(items) => {
+        const item = items.find((other) => other.path === path)
+        if (!item || item.is_folder) return <p className="f">{t('run.artifacts.gone', { path })}</p>
+        return (
+          <>
+            <p className="row art-head"><b className="mono wrap-any">{path}</b><span className="f num">{format.bytes(item.size_bytes)}</span></p>
+            <Preview file={{ path, name: item.name, size_bytes: item.size_bytes, url: artifact_url(project, run.id, path), url_of: (other) => artifact_url(project, run.id, other) }} />
+          </>
+        )
+      }}
+    </Loaded>
+  )
 }

@@ -3,11 +3,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
-import { delete_run, metric_of, restore_run, run_query, type RunDetail } from '../../api/runs'
+import { delete_run, forget_runs, metric_of, restore_run, run_query, type RunDetail } from '../../api/runs'
 import { useBase, usePage, useProject, useShell } from '../../app/context'
 import { useText } from '../../i18n'
 import { useFormat } from '../../lib/format'
-import { useParams_of_url, path_of_ref, short_ref } from '../../lib/url'
+import { path_of_ref, short_ref } from '../../lib/url'
 import { StatusPill } from '../../ui/status'
 import { Button, Crumbs, Facts, Head, Panel, Time } from '../../ui/parts'
 import { Menu } from '../../ui/menu'
@@ -15,7 +15,7 @@ import { Icon } from '../../ui/icon'
 import { LineageStrip, type Stop } from '../../ui/strip'
 import { Banner, Loaded } from '../../ui/states'
 import { Artifacts } from './artifacts'
-import { CurveChart } from './compare_dock'
+import { CurveChart, CurveGrid, useCurveLook } from './curves'
 import { RegisterDialog } from './register'
 import './runs.css'
 
@@ -40,7 +40,7 @@ export default function RunPage() {
       { name: t('why.of', { name }), command: `takt why run/${id}`, run: () => navigate(`${base}/why/run/${id}`) },
     ],
   })
-  const refresh = () => queries.invalidateQueries({ queryKey: ['runs'] })
+  const refresh = () => forget_runs(queries)
   const remove = async () => {
     await delete_run(project, id)
     await refresh()
@@ -57,10 +57,8 @@ export default function RunPage() {
             <RunStrip run={item} />
             <MetricCards run={item} />
             <Curves run={item} />
-            <div className="cols-2">
-              <Params run={item} />
-              <Artifacts run={item} />
-            </div>
+            <Artifacts run={item} />
+            <Params run={item} />
             {registering && <RegisterDialog run={item} onClose={() => set_registering(false)} />}
           </>
         )}
@@ -123,18 +121,14 @@ function MetricCards({ run }: { run: RunDetail }) {
 
 function Curves({ run }: { run: RunDetail }) {
   const { t } = useText()
-  const [params] = useParams_of_url()
   const [all, set_all] = useState(false)
+  const look = useCurveLook()
   const keys = Object.keys(run.metrics).filter((key) => run.metrics[key]!.step > 0).sort()
   if (!keys.length) return null
   const shown = all ? keys : keys.slice(0, curves_at_first)
   return (
     <Panel title={t('run.curves')} sub={t('run.curves.of', { n: shown.length, all: keys.length })} side={keys.length > curves_at_first && <button type="button" className="linkish" onClick={() => set_all(!all)}>{all ? t('show_fewer') : t('show_all', { n: keys.length })}</button>} flush>
-      <div className="curves">
-        {shown.map((key) => (
-          <div key={key}><CurveChart name={key} runs={[run]} x="step" weight={0} log={params.get('log') === 'y'} /></div>
-        ))}
-      </div>
+      <CurveGrid names={shown}>{(name) => <CurveChart name={name} runs={[run]} look={look} />}</CurveGrid>
     </Panel>
   )
 }

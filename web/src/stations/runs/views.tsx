@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/dialog'
 
 type Views = Record<string, Record<string, string>>
 
-const kept = ['exp', 'q', 'cols', 'sort', 'base', 'x', 'smooth', 'log', 'charts'] as const
+const kept = ['exp', 'q', 'cols', 'sort', 'base', 'group', 'diff', 'tab', 'x', 'smooth', 'log', 'charts'] as const
 
 export function read_views(project: string): Views {
   try {
