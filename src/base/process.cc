@@ -22,6 +22,7 @@ namespace takt {
 namespace {
 
 constexpr std::size_t kCapturedBytesMax = 16 << 20;
+constexpr int kReadsPerLook = 64;  // more than a pipe holds
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -109,10 +110,11 @@ struct Capture {
   std::string* text;
 };
 
-// Reads what is there; closes at the end of the stream. What is over the limit is dropped.
+// Reads what is there; closes at the end of the stream. What is over the limit is dropped. Bounded:
+// a program that writes without end must not keep its deadline from being looked at.
 void drain(Capture& capture) {
   std::array<char, 65536> chunk;
-  while (capture.reader) {
+  for (int reads = 0; capture.reader && reads < kReadsPerLook; ++reads) {
     const ssize_t got = ::read(capture.reader.get(), chunk.data(), chunk.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;
