@@ -72,6 +72,16 @@ TEST_F(ServerTest, a_response_carries_the_safety_headers_and_an_exact_content_ty
   EXPECT_EQ(got.body, "{\"done\":true}");
 }
 
+TEST_F(ServerTest, a_length_beyond_every_number_is_over_the_limit_and_read_by_nobody) {
+  for (const char* length :
+       {"1001", "9223372036854775807", "9223372036854775808", "18446744073709551615"}) {
+    SCOPED_TRACE(length);
+    const std::string header = "Content-Length: " + std::string(length) + "\r\n";
+    EXPECT_EQ(raw_request(port_, raw_text("POST", "/echo", header)).status, 413);
+  }
+  EXPECT_EQ(calls_, 0);
+}
+
 TEST_F(ServerTest, an_error_has_the_form_of_its_route) {
   RawResponse got = raw_request(port_, raw_text("GET", "/fails"));
   EXPECT_EQ(got.status, 409);

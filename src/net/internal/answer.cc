@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connection's sending half: heads and bodies of answers.
+#include <fcntl.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
@@ -206,9 +207,12 @@ Task<T> Connection::on_worker(std::move_only_function<T()> work) {
 }
 
 Task<bool> Connection::write_file(FileBody& file) {
+  // A descriptor of our own: an abort gives the socket's number away while a worker still uses it.
+  const Fd to(::fcntl(wire_->descriptor(), F_DUPFD_CLOEXEC, 0));
   // On a worker: a page that is not in memory blocks.
   while (file.length > 0) {
-    std::move_only_function<ssize_t()> step = [to = wire_->descriptor(), &file] {
+    if (is_closed_ || !to) co_return false;
+    std::move_only_function<ssize_t()> step = [to = to.get(), &file] {
       off_t offset = file.offset;
       ssize_t sent = ::sendfile(to, file.fd.get(), &offset,
                                 static_cast<std::size_t>(std::min(file.length, kSendfileBytesMax)));

@@ -41,6 +41,19 @@ Response run_handler(const Core& core, const Exchange& exchange, Request& reques
   return error_response(core, exchange.route, request, error);
 }
 
+/// Listed with the loop while it lives, also when the coroutine is dropped where it waits.
+class Watched {
+ public:
+  Watched(Loop& loop, Ticker& ticker) : loop_(loop), handle_(loop.watch(ticker)) {}
+  ~Watched() { loop_.unwatch(handle_); }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+
+ private:
+  Loop& loop_;
+  const Loop::Handle handle_;
+};
+
 }  // namespace
 
 Connection::Connection(Core& core, std::shared_ptr<Loop> loop, std::unique_ptr<Wire> wire,
@@ -56,7 +69,7 @@ Connection::~Connection() { core_.connection_closed(); }
 
 Task<void> Connection::run() {
   auto self = shared_from_this();
-  ticker_ = loop_->watch(*this);
+  const Watched watched(*loop_, *this);
   wire_->tune();
   deadline_ = core_.clock.mono() + kHandshakeTimeoutMs * 1000;
   error_code failed = co_await wire_->handshake();
@@ -64,7 +77,6 @@ Task<void> Connection::run() {
     while (co_await serve_one()) {
     }
   }
-  loop_->unwatch(ticker_);
   is_closed_ = true;
   wire_->abort();
 }

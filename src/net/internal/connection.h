@@ -74,7 +74,6 @@ class Connection final : public Ticker, public std::enable_shared_from_this<Conn
   std::shared_ptr<Loop> loop_;
   std::unique_ptr<Wire> wire_;
   std::string remote_address_;
-  Loop::Handle ticker_;
   Mono deadline_{};        // of what goes on now; 0: none
   Mono transfer_start_{};  // of the request that is being read
   Mono body_paused_{};     // when the last read of the body ended

@@ -6,7 +6,9 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "takt/base/limits.h"
 #include "takt/net/internal/text.h"
@@ -156,7 +158,9 @@ bool HeadParser::is_http10() const { return impl_->version < 11; }
 bool HeadParser::keep_alive() const { return impl_->keep_alive(); }
 bool HeadParser::expects_continue() const { return impl_->expects && !is_http10(); }
 std::int64_t HeadParser::content_length() const {
-  return static_cast<std::int64_t>(impl_->content_length().value_or(0));
+  // A length beyond the type is over every limit, not below it.
+  constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::min(impl_->content_length().value_or(0), kMax));
 }
 
 }  // namespace takt::net::internal

@@ -6,6 +6,9 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
+#include <algorithm>
+#include <limits>
+
 #include "takt/base/limits.h"
 #include "takt/net/internal/text.h"
 
@@ -95,7 +98,8 @@ bool ResponseParser::is_done() const { return impl_->is_done(); }
 bool ResponseParser::keep_alive() const { return impl_->keep_alive(); }
 std::int64_t ResponseParser::content_length() const {
   if (impl_->chunked() || !impl_->content_length()) return -1;
-  return static_cast<std::int64_t>(*impl_->content_length());
+  constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(*impl_->content_length(), kMax));
 }
 
 bool is_hop_header(std::string_view name) {

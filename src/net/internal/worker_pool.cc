@@ -2,6 +2,9 @@
 #include "takt/net/internal/worker_pool.h"
 
 #include <limits>
+#include <system_error>
+
+#include "takt/base/log.h"
 
 namespace takt::net::internal {
 
@@ -18,12 +21,27 @@ bool WorkerPool::push(Task&& task, std::size_t limit) {
     queue_.push_back(std::move(task));
     if (static_cast<std::size_t>(idle_) < queue_.size() &&
         threads_.size() < static_cast<std::size_t>(threads_max_)) {
-      threads_.emplace_back([this] { run(); });
-      return true;
+      if (grow()) return true;
+      if (threads_.empty()) {  // nobody would ever run it
+        task = std::move(queue_.back());
+        queue_.pop_back();
+        return false;
+      }
     }
   }
   wake_.notify_one();
   return true;
+}
+
+bool WorkerPool::grow() {
+  try {
+    threads_.emplace_back([this] { run(); });
+    return true;
+  } catch (const std::system_error& error) {  // the system has no thread for us now
+    log_warn("a worker could not be started",
+             {{"workers", static_cast<std::int64_t>(threads_.size())}, {"error", error.what()}});
+    return false;
+  }
 }
 
 void WorkerPool::run() {

@@ -33,6 +33,8 @@ class WorkerPool {
  private:
   bool push(Task&& task, std::size_t limit);
   void run();
+  /// One more thread; the lock is held.
+  bool grow();
 
   const int threads_max_;
   const std::size_t queue_max_;
