@@ -104,6 +104,9 @@ TEST_F(SnapshotTest, LinksInCirclesAndIntoNothingAreRefused) {
   ASSERT_EQ(::unlink(at("t/a/b/up").c_str()), 0);
   link("nowhere", "t/dangling");
   EXPECT_EQ(walked("t"), Paths{"error: \"dangling\" is a symbolic link that leads nowhere"});
+  EXPECT_EQ(walk(at("t"), {}).error().hint, "remove it");
+  EXPECT_EQ(walk(at("t"), {.use_ignore_file = true}).error().hint,
+            "remove it or name it in .taktignore");
 }
 
 TEST_F(SnapshotTest, OtherThingsThanFilesAreRefusedByName) {

@@ -77,6 +77,11 @@ class Walker {
            rules_.is_ignored(path, is_folder);
   }
 
+  // Only where the file is read is it a remedy.
+  std::string or_ignored() const {
+    return options_.use_ignore_file ? " or name it in " + std::string(kIgnoreFileName) : "";
+  }
+
   Status enter_folder(const fs::path& folder, const std::string& path, const struct stat& info) {
     const FolderId id{info.st_dev, info.st_ino};
     if (std::ranges::find(open_folders_, id) != open_folders_.end()) {
@@ -114,14 +119,14 @@ class Walker {
     const std::string target = fs::canonical(source, error).string();
     if (error) {
       return fail(Code::kInvalid, "\"" + path + "\" is a symbolic link that leads nowhere",
-                  "remove it or name it in .taktignore");
+                  "remove it" + or_ignored());
     }
     const bool is_inside = target == real_root_ || real_root_ == "/" ||
                            (target.starts_with(real_root_) && target[real_root_.size()] == '/');
     if (!is_inside) {
       return fail(Code::kInvalid,
                   "\"" + path + "\" is a symbolic link that leaves the folder, to " + target,
-                  "put a copy in its place, or name it in .taktignore");
+                  "put a copy in its place" + or_ignored());
     }
     if (::stat(target.c_str(), &info) != 0) return fail(errno_error("reading " + target, errno));
     return {};
@@ -133,7 +138,7 @@ class Walker {
                          : S_ISFIFO(info.st_mode) ? "a pipe"
                                                   : "a device";
       return fail(Code::kInvalid, "\"" + path + "\" is " + kind + ", not a file",
-                  "remove it or name it in .taktignore");
+                  "remove it" + or_ignored());
     }
     TAKT_RETURN_IF_ERROR(count());
     files_.push_back(SourceFile{source, path, static_cast<std::int64_t>(info.st_size),
