@@ -28,6 +28,7 @@ namespace {
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kKillPatienceMs = 30'000;
 constexpr std::int64_t kPollMsMax = 60'000;
+constexpr off_t kSpareBytes = 16 << 10;
 
 std::int64_t mono_ms() { return system_clock().mono().us / 1000; }
 
@@ -40,6 +41,7 @@ class Supervisor {
   }
 
   Status run() {
+    take_spare();
     Status watching = watch();
     if (!watching) {
       record_.launch_error = watching.error().text();
@@ -156,6 +158,29 @@ class Supervisor {
     }
   }
 
+  // Room for the record, taken before the command can fill the disk.
+  void take_spare() {
+    const Fd spare(::open(spare_path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    if (spare) ::posix_fallocate(spare.get(), 0, kSpareBytes);
+  }
+
+  Status write_record(const std::string& text) {
+    Status written = write_file_durably(record_path_, text);
+    if (!written && write_spare(text)) return {};
+    ::unlink(spare_path_.c_str());
+    return written;
+  }
+
+  Status write_spare(const std::string& text) {
+    const Fd spare(::open(spare_path_.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!spare) return fail(errno_error("opening " + spare_path_, errno));
+    TAKT_RETURN_IF_ERROR(write_all(spare.get(), text));
+    if (::ftruncate(spare.get(), static_cast<off_t>(text.size())) != 0 ||
+        ::fsync(spare.get()) != 0 || ::rename(spare_path_.c_str(), record_path_.c_str()) != 0)
+      return fail(errno_error("writing " + record_path_, errno));
+    return sync_dir(folder_);
+  }
+
   Status finish() {
     const bool is_gone =
         kill_tree(spec_.cgroups, spec_.cgroup_kill, [this] { reap(); }, kKillPatienceMs);
@@ -171,13 +196,15 @@ class Supervisor {
     // The log is synced before the record that says the attempt is over.
     const std::string log_path = folder_ + "/stdout.log";
     if (const Fd log(::open(log_path.c_str(), O_WRONLY | O_CLOEXEC)); log) ::fdatasync(log.get());
-    Status written = write_file_durably(folder_ + "/exit.json", render_exit_record(record_));
+    Status written = write_record(render_exit_record(record_));
     for (const std::string& cgroup : spec_.cgroups) ::rmdir(cgroup.c_str());
     return written;
   }
 
   const AttemptSpec& spec_;
   const std::string& folder_;
+  const std::string record_path_ = folder_ + "/exit.json";
+  const std::string spare_path_ = folder_ + "/exit.spare";
   ExitRecord record_;
   Fd signals_, notices_;
   pid_t main_ = -1;
