@@ -178,7 +178,9 @@ class Upstream {
     router_.add_async(
         net::Method::kPost, "/v2/models/{model}/infer",
         [this](const std::shared_ptr<net::Request>& request, const net::Responder& respond) {
+          if (is_silent) kept_.push_back(respond);
           ++requests;
+          if (is_silent) return;
           net::Response response = net::Response::text(name_ + ":" + request->body);
           response.headers.add("X-Seen-Id", std::string(request->headers.get("Takt-Request-Id")));
           response.headers.add("X-Seen-Test", std::string(request->headers.get("X-Test")));
@@ -189,12 +191,18 @@ class Upstream {
     server_ = std::move(*net::Server::start({.any_host = true, .check_origin = false}, router_,
                                             nullptr, system_clock()));
   }
+  ~Upstream() {
+    if (requests > 0)
+      for (const auto& respond : kept_) respond(net::Response::text("late"));
+  }
   ReplicaEndpoint endpoint() const { return {"127.0.0.1:" + std::to_string(server_->port()), ""}; }
   void end() { server_.reset(); }
   std::atomic<int> requests = 0;
   std::atomic<int> status = 200;
+  std::atomic<bool> is_silent = false;
 
  private:
+  std::vector<net::Responder> kept_;  // unanswered
   const std::string name_;
   net::Router router_;
   std::unique_ptr<net::Server> server_;
@@ -357,6 +365,24 @@ TEST_F(GatewayTest, counts_are_written_and_outlive_a_drain) {
   EXPECT_EQ(stats->revisions.at({"digits", 1}).requests, 11);
   EXPECT_EQ(stats->revisions.at({"digits", 1}).errors, 1);
   EXPECT_EQ(stats->pid, ::getpid());
+}
+
+TEST_F(GatewayTest, a_client_that_goes_away_is_no_error_of_the_revision) {
+  Upstream one("one");
+  route({{"digits", {{1, 100, {one.endpoint()}}}}});
+  one.is_silent = true;
+  net::Client impatient(
+      {.base_url = "http://127.0.0.1:" + std::to_string(gateway_->http_port()), .timeout_ms = 200});
+  EXPECT_FALSE(impatient.send(net::Method::kPost, "/v2/models/digits/infer", "x"));
+  const auto counted = [&]() -> RevisionCounts {
+    const auto stats = parse_stats(read_file(dir_.path() / "stats.json").value_or(""));
+    if (!stats || !stats->revisions.contains({"digits", 1})) return {};
+    return stats->revisions.at({"digits", 1});
+  };
+  for (int waited = 0; counted().requests == 0 && waited < kPatienceMs; ++waited)
+    system_clock().sleep_ms(1);
+  EXPECT_EQ(counted().requests, 1);
+  EXPECT_EQ(counted().errors, 0);
 }
 
 TEST(GatewayTokens, beyond_loopback_a_service_token_is_wanted) {

@@ -17,6 +17,10 @@ constexpr std::string_view kWhatThisIs =
     "This is takt's gateway. A service answers POST /v2/models/SERVICE/infer (Open Inference\n"
     "Protocol). The console and the API are on the server's own port, 8700 by default.\n";
 
+bool is_gone(const net::Request& request) {
+  return request.client != nullptr && request.client->is_gone();
+}
+
 }  // namespace
 
 /// One request on its way to a replica, perhaps to a second one.
@@ -123,8 +127,7 @@ void HttpFront::send(std::shared_ptr<Exchange> exchange) {
 }
 
 bool HttpFront::send_elsewhere(const std::shared_ptr<Exchange>& exchange) {
-  const bool is_gone = exchange->request->client != nullptr && exchange->request->client->is_gone();
-  if (exchange->was_sent_again || is_gone) return false;
+  if (exchange->was_sent_again || is_gone(*exchange->request)) return false;
   routes_.avoid(exchange->choice->replica());
   auto next = routes_.choose_again(exchange->request->path_param("service"), Wire::kHttp,
                                    *exchange->choice, thread_rng());
@@ -152,7 +155,9 @@ void HttpFront::finish(const std::shared_ptr<Exchange>& exchange, net::UpstreamR
   }
   response.headers.set(kRevisionName, std::to_string(exchange->choice->revision));
   response.headers.set(kRequestIdName, exchange->id);
-  const bool is_error = !result.response || response.status >= kAnswerOfServerFault;
+  // A client that went away broke its call itself, as one of gRPC that cancels does.
+  const bool is_fault = !result.response || response.status >= kAnswerOfServerFault;
+  const bool is_error = is_fault && !is_gone(*exchange->request);
   exchange->choice->counters().record(clock_.mono() - exchange->start, is_error);
   exchange->choice = nullptr;
   exchange->respond(std::move(response));
