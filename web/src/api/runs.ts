@@ -48,12 +48,12 @@ export interface RunSearch {
 }
 
 export interface RunPage extends Page<Run> {
-  /** How many runs match, where the server counts them. */
+  /** How many runs match, when asked for. */
   total?: number
 }
 
 /** Only `columns` (metrics.KEY, params.KEY, tags.KEY) are sent; none of them means the runs alone. */
-export function load_runs(project: string, search: RunSearch, options: { columns: string[]; page_size: number; page_token?: string; view?: 'all' }, signal: AbortSignal) {
+export function load_runs(project: string, search: RunSearch, options: { columns: string[]; page_size: number; page_token?: string; view?: 'all'; count?: boolean }, signal: AbortSignal) {
   const { columns, ...rest } = options
   return get<RunPage>('/api/v1/runs', { project, ...search, ...rest, columns: columns.length ? columns.join(',') : 'tags.mlflow.parentRunId' }, signal)
 }

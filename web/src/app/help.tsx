@@ -9,6 +9,7 @@ const rows: [string[], PlainKey][] = [
   [['g', 'l d j r m s p e'], 'keys.go'],
   [['j', 'k', 'Enter', 'x'], 'keys.rows'],
   [['[', ']'], 'keys.neighbours'],
+  [['b', 'c', 'u'], 'keys.runs'],
   [['y'], 'keys.link'],
   [['.'], 'keys.command'],
   [['Space'], 'keys.pause'],

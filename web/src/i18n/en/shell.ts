@@ -38,6 +38,7 @@ export const shell = {
   'keys.palette': 'search or run a command',
   'keys.pause': 'pause live updates',
   'keys.rows': 'next row, row before, open, select',
+  'keys.runs': 'Runs: baseline, comparison, groups',
   'keys.title': 'Keys',
   'list': 'List',
   'live.banner': '<b>Live updates lost.</b> Values are from {time}. Next try in {next} s.',

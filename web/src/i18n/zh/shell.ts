@@ -39,6 +39,7 @@ export const shell: Record<keyof typeof en, string> = {
   'keys.palette': '搜索或执行命令',
   'keys.pause': '暂停实时更新',
   'keys.rows': '下一行、上一行、打开、选择',
+  'keys.runs': '实验运行：基线、对比、分组',
   'keys.title': '快捷键',
   'list': '列表',
   'live.banner': '<b>实时更新中断。</b>当前为 {time} 的数据，{next} 秒后重试。',

@@ -55,6 +55,7 @@ export function GroupTable({ by, metrics, query, read, sort, onSort, onOpen }: {
   onOpen: (group: RunGroup) => void
 }) {
   const { t } = useText()
+  const format = useFormat()
   if (query.isError) return <section className="panel"><Failure what={t('runs.error')} error={query.error} retry={() => void query.refetch()} /></section>
   const data = query.data
   if (!data) {
@@ -71,7 +72,7 @@ export function GroupTable({ by, metrics, query, read, sort, onSort, onOpen }: {
       id: 'value', head: key_of_column(by), className: 'name',
       cell: (group) => <button type="button" className="linkish b" onClick={() => onOpen(group)} title={t('runs.group.open')}>{group.value ?? t('runs.group.without', { name: key_of_column(by) })}</button>,
     },
-    { id: 'runs', head: t('nav.runs'), right: true, cell: (group) => group.runs.toLocaleString() },
+    { id: 'runs', head: t('nav.runs'), right: true, cell: (group) => format.number(group.runs) },
     ...metrics.map((metric): Column<RunGroup> => ({ id: metric, head: key_of_column(metric), right: true, sort: metric, cell: (group) => <BandCell name={metric} band={group.metrics.get(metric)} range={ranges.get(metric)} /> })),
   ]
   return (

@@ -19,7 +19,7 @@ export interface Sight {
 
 export interface RunList {
   rows: Run[]
-  /** Runs that match, when the server counts them or all are loaded. */
+  /** Runs that match; undefined until the first page is there. */
   total: number | undefined
   is_more: boolean
   is_loaded: boolean
@@ -82,7 +82,7 @@ export function useRunList(project: string, search: RunSearch, names: string[], 
   const pages = useInfiniteQuery({
     queryKey: key,
     enabled,
-    queryFn: ({ pageParam, signal }) => load_runs(project, search, { columns, page_size: pageParam ? next_page : first_page, page_token: pageParam }, signal),
+    queryFn: ({ pageParam, signal }) => load_runs(project, search, { columns, page_size: pageParam ? next_page : first_page, page_token: pageParam, count: pageParam ? undefined : true }, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.next_page_token || undefined,
     placeholderData: keepPreviousData,

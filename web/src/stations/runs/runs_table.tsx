@@ -28,6 +28,8 @@ interface Props {
   chosen: string[]
   drawn: string[]
   sort: string
+  /** What is listed: another one is looked at from its beginning. */
+  search: string
   with_experiment: boolean
   onSort: (name: string) => void
   onToggle: (id: string) => void
@@ -44,9 +46,8 @@ export function RunsTable(props: Props) {
   const columns = useColumns(props)
   const mark = useRef((run: Run) => { if (run.id !== latest.current.base?.id) latest.current.onToggle(run.id) }).current
   useEffect(() => {
-    // A list that begins anew is looked at from its beginning.
     document.querySelector('.page-runs .rt.virtual')?.scrollTo({ top: 0 })
-  }, [sort])
+  }, [props.search])
   // The baseline stands above all others, not among them too.
   const others = useMemo(() => (base ? rows.filter((run) => run.id !== base.id) : rows), [rows, base?.id])
   const all = Math.max(rows.length, list.total ?? rows.length + (list.is_more ? rows_ahead : 0))
