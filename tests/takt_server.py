@@ -152,6 +152,11 @@ class Server:
         """SIGTERM, and the exit status."""
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
+        return self.wait_ended(seconds)
+
+    def wait_ended(self, seconds: float = 30) -> int:
+        """The exit status of a server that was told to end."""
+        assert self.process is not None
         return self.process.wait(seconds)
 
     def restart(self) -> None:

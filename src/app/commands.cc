@@ -9,15 +9,21 @@
 
 #include "takt/app/backup.h"
 #include "takt/app/server.h"
+#include "takt/app/stop.h"
+#include "takt/base/file.h"
 #include "takt/base/log.h"
 #include "takt/cli/cli.h"
 #include "takt/gateway/gateway.h"
+#include "takt/jobs/halt.h"
 #include "takt/serve/server.h"
 
 extern char** environ;  // NOLINT: POSIX declares it nowhere
 
 namespace takt::app {
 namespace {
+
+constexpr std::int64_t kStopGraceMs = 5'000;
+constexpr std::int64_t kStopPatienceMs = 60'000;
 
 std::map<std::string, std::string> environment_map() {
   std::map<std::string, std::string> variables;
@@ -124,6 +130,45 @@ int restore_command(const std::vector<std::string>& words) {
   return 0;
 }
 
+/// Jobs, replicas and the gateway, while the folder's lock keeps a new server away.
+Status stop_the_rest(const std::filesystem::path& data_dir) {
+  TAKT_ASSIGN(const Fd lock, lock_file(data_dir / "server.lock"));
+  TAKT_ASSIGN(const jobs::Halted halted,
+              jobs::halt_attempts(data_dir, kStopGraceMs, kStopPatienceMs));
+  if (halted.still_runs > 0)
+    return fail(Code::kTimeout,
+                std::to_string(halted.still_runs) + " of " + std::to_string(halted.asked) +
+                    " processes have not ended within " + std::to_string(kStopPatienceMs / 1000) +
+                    " s",
+                "call it again");
+  std::printf("ended %d running jobs, replicas and gateways\n", halted.asked);
+  return {};
+}
+
+int stop_command(const std::vector<std::string>& words) {
+  std::string folder;
+  bool is_all = false;
+  CLI::App app{"end the server of a data folder; jobs, replicas and the gateway go on", "takt stop"};
+  app.add_option("--data-dir", folder, "default: as takt server has it");
+  app.add_flag("--all", is_all,
+               "end jobs, replicas and the gateway too; the next server runs them again");
+  if (const int code = parse_flags(app, words); code >= 0) return code;
+  const std::filesystem::path data_dir = std::filesystem::absolute(data_dir_of(folder));
+  if (!std::filesystem::is_directory(data_dir))
+    return print_failure("stop", Error{Code::kNotFound, "no data folder " + data_dir.string(),
+                                       "name it with --data-dir", ""});
+  const auto stopped = stop_server(data_dir, kStopPatienceMs);
+  if (!stopped) return print_failure("stop", stopped.error());
+  std::printf(*stopped ? "the server of %s has ended\n" : "no server runs on %s\n",
+              data_dir.c_str());
+  if (!is_all) {
+    if (*stopped) std::printf("jobs, replicas and the gateway go on; --all ends them too\n");
+    return 0;
+  }
+  const Status rest = stop_the_rest(data_dir);
+  return rest ? 0 : print_failure("stop", rest.error());
+}
+
 }  // namespace
 
 int run_command(const std::vector<std::string>& words) {
@@ -132,6 +177,7 @@ int run_command(const std::vector<std::string>& words) {
   if (command == "server") return server_command(rest);
   if (command == "gateway") return gateway_command(rest);
   if (command == "infer") return infer_command(rest);
+  if (command == "stop") return stop_command(rest);
   if (command == "restore") return restore_command(rest);
   return cli::run(words);
 }

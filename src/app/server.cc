@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "takt/app/platform.h"
+#include "takt/app/stop.h"
 #include "takt/base/file.h"
 #include "takt/base/log.h"
 
@@ -52,7 +53,8 @@ Result<Fd> claim_data_dir(const fs::path& data_dir) {
   auto lock = lock_file(data_dir / "server.lock");
   if (!lock && lock.error().code == Code::kConflict)
     return fail(Code::kConflict, "another takt server runs on " + data_dir.string(),
-                "stop it, or choose another folder with --data-dir");
+                "stop it (takt stop), or choose another folder with --data-dir");
+  if (lock) TAKT_RETURN_IF_ERROR(note_server_process(lock->get()));
   return lock;
 }
 
@@ -87,7 +89,7 @@ Result<int> serve(const Settings& settings) {
   sigwait(&signals, &received);
   log_info("stopping: finishing what is in flight", {{"signal", received}});
   platform->stop();
-  log_info("stopped; jobs, replicas and the gateway go on");
+  log_info("stopped; jobs, replicas and the gateway go on (takt stop --all ends them)");
   return 0;
 }
 

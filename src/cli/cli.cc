@@ -20,7 +20,7 @@ constexpr std::string_view kWorkFailed = "the work failed";
 
 constexpr const char* kFooter =
     "Processes: takt server, takt gateway, takt infer (each has its own --help).\n"
-    "On a stopped data folder: takt restore.\n"
+    "On a data folder: takt stop, takt restore.\n"
     "Exit codes: 0 done, 1 the awaited work failed, 2 wrong input, 3 not allowed, 4 not found,\n"
     "5 conflict, 6 exhausted, 69 server not reachable, 70 internal, 75 timed out.";
 

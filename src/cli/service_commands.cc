@@ -178,7 +178,7 @@ void add_service_commands(CLI::App& app, Chosen& chosen) {
   });
   auto* set = canary->add_subcommand("set", "change the canary's share");
   set->add_option("service", o->name, "service")->required();
-  set->add_option("--share", o->share, "such as 25%")->required();
+  set->add_option("share,--share", o->share, "such as 25%")->required();
   declare(set, chosen, [o](Session& s) -> Status {
     TAKT_ASSIGN(const double share, parse_share(o->share));
     TAKT_ASSIGN(const Value service,

@@ -27,16 +27,14 @@ void print_lineage(const Value& lineage) {
 Status why(Session& session, const std::string& thing, int depth) {
   TAKT_ASSIGN(const Value answer,
               session.get("/api/v1/why?ref=" + segment(thing) + "&depth=" + std::to_string(depth)));
-  if (session.json()) {
-    print_json(answer);
-    return {};
-  }
+  // The answer may be of any of several things: the caller has to say which.
   const Array& candidates = answer["candidates"].as_array();
-  if (!candidates.empty()) {
-    print_line("'" + thing + "' may mean:");
-    for (const Value& candidate : candidates) print_line("  " + candidate.as_string());
-    return {};
-  }
+  std::string refs;
+  for (const Value& candidate : candidates) refs += "\n  " + candidate.as_string();
+  if (session.json()) print_json(answer);
+  if (!refs.empty())
+    return fail(Code::kInvalid, "'" + thing + "' may mean:" + refs, "name one of them");
+  if (session.json()) return {};
   print_line(cell(answer, "title").empty() ? cell(answer, "ref") : cell(answer, "title"));
   for (const Value& line : answer["lines"].as_array()) print_line("  " + line.as_string());
   for (const Value& next : answer["next"].as_array()) print_line("  next: " + next.as_string());

@@ -86,6 +86,7 @@ class RunningGateway final : public Gateway {
   Status write_ports() const;
   StatsFile stats() const;
   void take_snapshot();
+  void prepare_grpc() const;
   void write_stats() const;
   void keep();
 
@@ -125,6 +126,7 @@ Status RunningGateway::open() {
     TAKT_ASSIGN(grpc_, net::GrpcProxy::start(
                            {.listen = options_.grpc, .reuse_port = options_.reuse_port},
                            [this](const net::GrpcCall& call) { return grpc_front_.choose(call); }));
+    prepare_grpc();
   }
   write_stats();
   TAKT_RETURN_IF_ERROR(write_ports());
@@ -190,8 +192,18 @@ void RunningGateway::take_snapshot() {
     upstream_.forget(gone.http);
     if (grpc_ != nullptr && !gone.grpc.empty()) grpc_->forget(gone.grpc);
   }
+  prepare_grpc();
   log_info("routes changed",
            {{"snapshot", snapshot->version}, {"services", snapshot->services.size()}});
+}
+
+void RunningGateway::prepare_grpc() const {
+  if (grpc_ == nullptr) return;
+  const auto table = routes_.table();
+  for (const auto& [name, service] : table->services)
+    for (const RevisionRoute& revision : service.revisions)
+      for (const auto& replica : revision.replicas)
+        if (!replica->endpoint.grpc.empty()) grpc_->prepare(replica->endpoint.grpc);
 }
 
 /// Not fsynced: after a power cut the counts begin anew in any case.

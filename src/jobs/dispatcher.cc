@@ -112,7 +112,10 @@ struct Dispatcher::Impl {
     start_problems.erase(job.id);
     AttemptEnd end;
     end.exit = exit;
-    end.outcome = classify(exit, job.spec);
+    // Nobody cancelled the job: it runs again. Who keeps an endless one decides that himself.
+    const bool was_halted = exit.stopped && job.state != JobState::kStopping;
+    end.outcome = was_halted ? halted_outcome() : classify(exit, job.spec);
+    end.is_free = was_halted && !is_endless(job.spec.kind);
     const bool has_outputs = !job.spec.outputs.empty();
     if (end.outcome.failure != FailureClass::kNone || job.state == JobState::kStopping ||
         !has_outputs)

@@ -60,6 +60,10 @@ Outcome never_started_outcome() {
   return {FailureClass::kLost, "the server stopped before the attempt was started"};
 }
 
+Outcome halted_outcome() {
+  return {FailureClass::kLost, "ended with everything else of the data folder (takt stop --all)"};
+}
+
 Outcome launch_outcome(const Error& error) {
   const bool is_final = error.code == Code::kInvalid || error.code == Code::kNotFound;
   return {FailureClass::kLaunch, error.text(), !is_final};

@@ -19,6 +19,8 @@ Outcome classify(const AttemptExit& exit, const JobSpec& spec);
 Outcome lost_outcome();
 /// Of one that was never started.
 Outcome never_started_outcome();
+/// Of one that was ended with everything else of the data folder.
+Outcome halted_outcome();
 /// Of one whose preparation or start failed.
 Outcome launch_outcome(const Error& error);
 

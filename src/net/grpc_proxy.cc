@@ -37,6 +37,7 @@ class GrpcProxyImpl final : public GrpcProxy {
     server_->Wait();
     server_ = nullptr;
   }
+  void prepare(const std::string& target) override { channels_.prepare(target); }
   void forget(const std::string& target) override { channels_.forget(target); }
 
  private:

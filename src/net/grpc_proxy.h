@@ -60,6 +60,8 @@ class GrpcProxy {
   virtual int port() const = 0;
   /// Takes no new calls; those in flight have the time to end.
   virtual void drain(std::int64_t timeout_ms) = 0;
+  /// Connects to a target that calls may soon go to.
+  virtual void prepare(const std::string& target) = 0;
   /// Drops the channel to a target that is gone.
   virtual void forget(const std::string& target) = 0;
 };

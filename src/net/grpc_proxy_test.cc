@@ -2,6 +2,10 @@
 // The proxy between a generic client and a generic echo server.
 #include "takt/net/grpc_proxy.h"
 
+#include <arpa/inet.h>
+#include <poll.h>
+#include <sys/socket.h>
+
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
@@ -174,6 +178,20 @@ TEST_F(GrpcProxyTest, a_dead_target_is_unavailable_or_replaced) {
   grpc::ClientContext second;
   EXPECT_TRUE(call("dead-then-live", answer, second).ok());
   EXPECT_EQ(answer, "dead-then-live");
+}
+
+TEST_F(GrpcProxyTest, a_prepared_target_is_connected_before_any_call) {
+  const Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listener.get(), 4), 0);
+  ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size);
+  proxy_->prepare("127.0.0.1:" + std::to_string(ntohs(address.sin_port)));
+  pollfd incoming{listener.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&incoming, 1, 10'000), 1);
 }
 
 // Sends some messages, reads as many back, then ends.

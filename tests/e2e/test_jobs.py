@@ -3,12 +3,13 @@
 
 import os
 import pathlib
+import subprocess
 import time
 
 import pytest
 import requests
 
-from takt_server import Server, wait_until
+from takt_server import TAKT, Server, own_environment, wait_until
 
 
 @pytest.fixture
@@ -134,6 +135,26 @@ def test_jobs_outlive_kill_9_and_their_end_is_not_lost(server: Server, code):
     assert job["state"] == "failed"
     assert job["attempts"][0]["exit_code"] == 7
     assert len(job["attempts"]) == 1
+
+
+def test_stop_all_ends_a_job_that_the_next_server_runs_to_its_end(server: Server, code):
+    """The first attempt waits for ever; the second finds the first one's mark and ends."""
+    script = 'm="$TAKT_CHECKPOINT_DIR/m"; [ ! -e "$m" ] || exit 0; touch "$m"; sleep 1000'
+    number = submit(server, code, "--", "sh", "-c", script)
+    mark = server.data / f"jobs/{number}/checkpoint/m"
+    wait_until(mark.exists, 20, what="the first attempt's mark")
+    result = subprocess.run(
+        [str(TAKT), "stop", "--all", "--data-dir", str(server.data)],
+        capture_output=True, text=True, timeout=90, env=own_environment(),
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "ended 2 running jobs, replicas and gateways" in result.stdout  # the gateway is one
+    server.wait_ended()
+    server.start()
+    job = server.wait_job(number)
+    assert job["state"] == "succeeded"
+    assert [attempt["failure"] for attempt in job["attempts"]] == ["lost", "none"]
+    assert "takt stop --all" in job["attempts"][0]["reason"]
 
 
 def test_a_retry_resumes_from_its_checkpoint(server: Server, code):

@@ -94,6 +94,26 @@ def test_sigterm_stops_with_success(server: Server):
     assert server.stop() == 0
 
 
+def stop_command(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(TAKT), "stop", *map(str, words)],
+        capture_output=True, text=True, timeout=90, env=own_environment(),
+    )  # fmt: skip
+
+
+def test_stop_ends_the_server_and_says_what_goes_on(server: Server, tmp_path):
+    result = stop_command("--data-dir", server.data)
+    assert result.returncode == 0, result.stderr
+    assert f"the server of {server.data} has ended" in result.stdout
+    assert "--all ends them too" in result.stdout
+    assert server.wait_ended() == 0
+    again = stop_command("--data-dir", server.data)
+    assert (again.returncode, again.stdout) == (0, f"no server runs on {server.data}\n")
+    nowhere = stop_command("--data-dir", tmp_path / "nowhere")
+    assert nowhere.returncode == 4
+    assert "name it with --data-dir" in nowhere.stderr
+
+
 def test_a_backup_of_a_live_server_is_restored_elsewhere(server: Server, make_server, tmp_path):
     (tmp_path / "a.csv").write_text("x\n1\n")
     server.takt("data", "add", "d", tmp_path / "a.csv")

@@ -71,6 +71,13 @@ std::int64_t count_gpus() {
   return count;
 }
 
+// Not synced: after a power cut no shim is there to read it, and the attempt counts as not started.
+Status write_spec(const AttemptFolder& folder, std::string_view text) {
+  const Fd file(::open(folder.spec().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file) return fail(errno_error("creating " + folder.spec().string(), errno));
+  return write_all(file.get(), text);
+}
+
 Resources machine_capacity(const LocalExecutorOptions& options) {
   const OwnLimits limits = own_cgroup_limits();
   Resources total;
@@ -111,7 +118,7 @@ class LocalExecutor final : public Executor {
                               launch.limit_memory_bytes};
     TAKT_ASSIGN(const AttemptCgroups cgroups, cgroups_.make(leaf_name(launch.lease), limits));
     const std::string spec = dump_json(shim_spec(launch, cgroups, is_own));
-    TAKT_RETURN_IF_ERROR(write_file_durably(launch.folder.spec(), spec, 0600));
+    TAKT_RETURN_IF_ERROR(write_spec(launch.folder, spec));
     notices_->watch(launch.folder.root());
     const auto answer = run({.command = {options_.shim.string(), launch.folder.root().string()},
                              .inherit_environment = false,

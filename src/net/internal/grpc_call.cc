@@ -44,10 +44,10 @@ std::string_view head_of(const std::vector<grpc::Slice>& slices, std::string& jo
 
 }  // namespace
 
-std::shared_ptr<grpc::GenericStub> GrpcChannels::stub(const std::string& target) {
+GrpcChannels::Entry GrpcChannels::entry(const std::string& target) {
   std::lock_guard lock(mutex_);
-  auto& stub = stubs_[target];
-  if (!stub) {
+  Entry& entry = entries_[target];
+  if (!entry.stub) {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(INT_MAX);
     arguments.SetMaxSendMessageSize(INT_MAX);
@@ -56,15 +56,25 @@ std::shared_ptr<grpc::GenericStub> GrpcChannels::stub(const std::string& target)
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2'000);
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-    stub = std::make_shared<grpc::GenericStub>(
-        grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments));
+    entry.channel =
+        grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments);
+    entry.stub = std::make_shared<grpc::GenericStub>(entry.channel);
   }
-  return stub;
+  return entry;
+}
+
+std::shared_ptr<grpc::GenericStub> GrpcChannels::stub(const std::string& target) {
+  return entry(target).stub;
+}
+
+void GrpcChannels::prepare(const std::string& target) {
+  constexpr bool kConnect = true;
+  (void)entry(target).channel->GetState(kConnect);
 }
 
 void GrpcChannels::forget(const std::string& target) {
   std::lock_guard lock(mutex_);
-  stubs_.erase(target);
+  entries_.erase(target);
 }
 
 GrpcProxyCall::GrpcProxyCall(grpc::GenericCallbackServerContext& context,

@@ -20,11 +20,20 @@ namespace takt::net::internal {
 class GrpcChannels {
  public:
   std::shared_ptr<grpc::GenericStub> stub(const std::string& target);
+  /// Begins to connect, so that the first call meets a channel that is ready: a connect may fail
+  /// once where the kernel is short of a feature, and is tried again in the background.
+  void prepare(const std::string& target);
   void forget(const std::string& target);
 
  private:
+  struct Entry {
+    std::shared_ptr<grpc::Channel> channel;
+    std::shared_ptr<grpc::GenericStub> stub;
+  };
+  Entry entry(const std::string& target);
+
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<grpc::GenericStub>> stubs_;
+  std::map<std::string, Entry> entries_;
 };
 
 class GrpcStreamLeg;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/jobs/halt.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "takt/base/clock.h"
+#include "takt/base/file.h"
+#include "takt/base/value.h"
+
+namespace takt::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kPauseMs = 20;
+
+// DATA/jobs/JOB/attempts/N whose supervisor lives.
+std::vector<fs::path> running_attempts(const fs::path& data_dir) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const fs::directory_entry& job : fs::directory_iterator(data_dir / "jobs", error)) {
+    std::error_code none;
+    for (const fs::directory_entry& attempt :
+         fs::directory_iterator(job.path() / "attempts", none))
+      if (is_locked(attempt.path() / "shim.lock")) found.push_back(attempt.path());
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<Halted> halt_attempts(const fs::path& data_dir, std::int64_t grace_ms,
+                             std::int64_t patience_ms) {
+  std::vector<fs::path> running = running_attempts(data_dir);
+  Halted halted{.asked = static_cast<int>(running.size())};
+  const std::string wish = dump_json(Value(Object{{"grace_ms", grace_ms}})) + "\n";
+  for (const fs::path& attempt : running)
+    TAKT_RETURN_IF_ERROR(write_file_durably(attempt / "stop", wish));
+  const Mono until = system_clock().mono() + patience_ms * 1000;
+  for (;;) {
+    std::erase_if(running, [](const fs::path& at) { return !is_locked(at / "shim.lock"); });
+    if (running.empty() || system_clock().mono() >= until) break;
+    ::poll(nullptr, 0, kPauseMs);
+  }
+  halted.still_runs = static_cast<int>(running.size());
+  return halted;
+}
+
+}  // namespace takt::jobs
