@@ -37,7 +37,9 @@ struct SideResult {
 struct Dispatcher::Impl {
   Impl(DispatcherParts p, DispatcherOptions o) : parts(p), options(o) {}
 
-  std::int64_t pass() {
+  /// `looks`: an attempt may have ended. A commit alone ends none, and then only those are looked
+  /// at that somebody wants to stop, or that have not been seen running.
+  std::int64_t pass(bool looks) {
     take_results();
     std::vector<OpenJob> open;
     const Status loaded = parts.db.read([&](store::Reader& reader) -> Status {
@@ -49,8 +51,10 @@ struct Dispatcher::Impl {
       return options.tick_ms;
     }
     bool changed = false;
-    for (const OpenJob& job : open)
-      if (job.state != JobState::kWaiting && !busy.contains(job.id)) changed |= watch(job);
+    for (const OpenJob& job : open) {
+      if (job.state == JobState::kWaiting || busy.contains(job.id)) continue;
+      if (looks || job.state != JobState::kRunning) changed |= watch(job);
+    }
     // Ends change the queue itself: it is read again before anything is placed.
     if (changed) return 0;
     return place(open);
@@ -174,7 +178,15 @@ struct Dispatcher::Impl {
     {
       const std::lock_guard guard(mutex);
       results.push_back(std::move(result));
+    }
+    wake(true);
+  }
+
+  void wake(bool looks) {
+    {
+      const std::lock_guard guard(mutex);
       is_woken = true;
+      must_look |= looks;
     }
     changed.notify_one();
   }
@@ -282,13 +294,18 @@ struct Dispatcher::Impl {
   // ---- the owner thread
 
   void loop() {
-    for (;;) {
-      const std::int64_t next_ms = pass();
+    Mono next_look;  // commits that keep waking the thread do not put it off
+    for (bool asked = true;;) {
+      const Mono now = parts.db.clock().mono();
+      const bool looks = asked || now >= next_look;
+      if (looks) next_look = now + options.tick_ms * 1000;
+      const std::int64_t next_ms = pass(looks);
       std::unique_lock lock(mutex);
       changed.wait_for(lock, std::chrono::milliseconds(next_ms),
                        [this] { return is_woken || is_over; });
       if (is_over) return;
-      is_woken = false;
+      asked = must_look;
+      is_woken = must_look = false;
     }
   }
 
@@ -305,6 +322,7 @@ struct Dispatcher::Impl {
   std::vector<SideResult> results;            // guarded by mutex
   std::map<JobId, std::string> wait_reasons;  // guarded by mutex
   bool is_woken = false;                      // guarded by mutex
+  bool must_look = false;                     // guarded by mutex
   bool is_over = false;                       // guarded by mutex
   std::thread thread;
 };
@@ -315,7 +333,7 @@ Dispatcher::Dispatcher(DispatcherParts parts, DispatcherOptions options)
 Dispatcher::~Dispatcher() { stop(); }
 
 void Dispatcher::start() {
-  impl_->parts.executor.on_change([this] { wake(); });
+  impl_->parts.executor.on_change([this] { impl_->wake(true); });
   impl_->thread = std::thread([this] { impl_->loop(); });
 }
 
@@ -330,15 +348,9 @@ void Dispatcher::stop() {
   impl_->thread.join();
 }
 
-void Dispatcher::wake() {
-  {
-    const std::lock_guard guard(impl_->mutex);
-    impl_->is_woken = true;
-  }
-  impl_->changed.notify_one();
-}
+void Dispatcher::wake() { impl_->wake(false); }
 
-std::int64_t Dispatcher::pass() { return impl_->pass(); }
+std::int64_t Dispatcher::pass() { return impl_->pass(true); }
 
 std::string Dispatcher::wait_reason(JobId job) const {
   const std::lock_guard guard(impl_->mutex);

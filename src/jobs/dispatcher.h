@@ -42,7 +42,7 @@ class Dispatcher {
   void start();
   /// Ends the owner thread after its pass. Attempts go on without it.
   void stop();
-  /// Any thread: there may be something to do.
+  /// Any thread: rows may have changed. (What ended is noticed by the executor.)
   void wake();
 
   /// One pass; on the owner thread, or called by a test that started none. Returns the ms until a

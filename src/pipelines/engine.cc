@@ -16,16 +16,18 @@ namespace {
 
 constexpr std::string_view kTriggerCursor = "pipelines.trigger";
 constexpr int kEventsPerPass = 500;
-constexpr auto kPollInterval = std::chrono::milliseconds(100);  // while nodes run
-constexpr auto kIdleInterval = std::chrono::milliseconds(1000);
+constexpr std::int64_t kEventsUnsavedMax = 10'000;
+constexpr std::int64_t kPollMs = 100;  // while nodes run: for what no event tells
+constexpr std::int64_t kIdleMs = 1000;
 constexpr std::int64_t kBackoffMsMax = 10 * 60 * 1000;
 
-std::string attempt_key(const PipelineRun& run, const Node& node) {
-  return run.project.value + "/" + run.node_ref(node.name).path + "#" +
-         std::to_string(node.attempt);
+std::string attempt_key(const Node& node) {
+  return node.name + "#" + std::to_string(node.attempt);
 }
 
-std::string run_key(const PipelineRun& run) { return run.project.value + "/" + run.ref().path; }
+std::string run_key(const ProjectId& project, std::string_view pipeline, std::int64_t number) {
+  return project.value + "/" + std::string(pipeline) + "/" + std::to_string(number);
+}
 
 /// A run for one event; its key makes a second reading of the event harmless.
 Result<PipelineRun> triggered_run(const Pipeline& pipeline, const store::Event& event,
@@ -92,8 +94,8 @@ void Engine::run() {
   while (true) {
     {
       std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, has_running_ ? kPollInterval : kIdleInterval,
-                     [this] { return is_woken_ || is_stopping_; });
+      const std::chrono::milliseconds pause(has_running_ ? kPollMs : kIdleMs);
+      wake_.wait_for(lock, pause, [this] { return is_woken_ || is_stopping_; });
       is_woken_ = false;
       if (is_stopping_) return;
     }
@@ -103,45 +105,63 @@ void Engine::run() {
 }
 
 Status Engine::step() {
-  TAKT_RETURN_IF_ERROR(fire_triggers());
-  std::vector<PipelineRun> runs;
-  TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
-    TAKT_ASSIGN(runs, load_open_runs(reader));
-    return {};
-  }));
+  TAKT_RETURN_IF_ERROR(read_log());
+  TAKT_ASSIGN(const std::vector<OpenRun*> runs, refresh());
+  const Mono now = db_.clock().mono();
+  polls_all_ = now >= next_poll_;
+  if (polls_all_) next_poll_ = now + kPollMs * 1000;
   has_running_ = false;
-  std::set<std::string> open;
-  for (PipelineRun& run : runs) {
-    open.insert(run_key(run));
+  for (OpenRun* open : runs) {
     // One run's trouble must not hold up the others.
-    if (const Status advanced = advance(run); !advanced)
+    if (const Status advanced = advance(*open); !advanced) {
       log_error("a pipeline run cannot move on",
-                {{"run", run.ref().text()}, {"error", advanced.error().text()}});
+                {{"run", open->run.ref().text()}, {"error", advanced.error().text()}});
+      open->run.version = 0;  // a change may be in the copy and not in the store
+    }
   }
-  std::erase_if(specs_, [&](const auto& entry) { return !open.contains(entry.first); });
   return {};
 }
 
-Status Engine::fire_triggers() {
-  std::int64_t cursor = 0;
+Status Engine::read_log() {
   std::vector<store::Event> events;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
-    TAKT_ASSIGN(cursor, store::load_cursor(reader, kTriggerCursor));
-    TAKT_ASSIGN(events, store::read_events(reader, cursor, kEventsPerPass));
+    if (!cursor_) {
+      TAKT_ASSIGN(cursor_saved_, store::load_cursor(reader, kTriggerCursor));
+      cursor_ = cursor_saved_;
+    }
+    TAKT_ASSIGN(events, store::read_events(reader, *cursor_, kEventsPerPass));
     return {};
   }));
+  touched_.clear();
+  for (const store::Event& event : events) touched_.insert(event.subject);
+  TAKT_RETURN_IF_ERROR(fire_triggers(events));
+  if (std::cmp_equal(events.size(), kEventsPerPass)) wake();
+  return {};
+}
+
+Status Engine::fire_triggers(const std::vector<store::Event>& events) {
   if (events.empty()) return {};
   std::vector<std::pair<PipelineRun, std::int64_t>> due;
+  bool is_concerned = false;
   for (const store::Event& event : events) {
     if (event.verb != "dataset.version-added") continue;
+    is_concerned = true;
     TAKT_RETURN_IF_ERROR(collect_due(event, due));
   }
-  // The mark moves with the runs: a pipeline that is armed later starts for later events only.
-  return db_.write([&](store::Tx& tx) -> Status {
-    for (const auto& [run, sequence] : due)
-      TAKT_RETURN_IF_ERROR(insert_run(tx, run, "event/" + std::to_string(sequence)));
-    return store::save_cursor(tx, kTriggerCursor, events.back().sequence);
-  });
+  const std::int64_t last = events.back().sequence;
+  // Events that start nothing may be read again after a restart; a mark for each would double the
+  // commits. Past a new version it moves with the runs: a pipeline that is armed later starts for
+  // later versions only.
+  if (is_concerned || last - cursor_saved_ > kEventsUnsavedMax) {
+    TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
+      for (const auto& [run, sequence] : due)
+        TAKT_RETURN_IF_ERROR(insert_run(tx, run, "event/" + std::to_string(sequence)));
+      return store::save_cursor(tx, kTriggerCursor, last);
+    }));
+    cursor_saved_ = last;
+  }
+  cursor_ = last;
+  return {};
 }
 
 Status Engine::collect_due(const store::Event& event,
@@ -165,36 +185,63 @@ Status Engine::collect_due(const store::Event& event,
   return {};
 }
 
-const PipelineSpec* Engine::spec_of(const PipelineRun& run) {
-  const std::string key = run_key(run);
-  if (const auto known = specs_.find(key); known != specs_.end()) return &known->second;
-  auto spec = parse_pipeline(run.definition, registry_);
-  if (!spec) {
-    log_error("a stored definition is no longer valid",
-              {{"run", run.ref().text()}, {"error", spec.error().text()}});
-    return nullptr;
-  }
-  return &specs_.emplace(key, std::move(*spec)).first->second;
+Result<std::vector<Engine::OpenRun*>> Engine::refresh() {
+  std::vector<OpenRun*> runs;
+  std::set<std::string> keys;
+  TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
+    TAKT_ASSIGN(const auto versions, load_open_versions(reader));
+    for (const OpenVersion& stored : versions) {
+      const std::string key = run_key(stored.project, stored.pipeline, stored.number);
+      OpenRun& open = open_[key];
+      if (open.run.version != stored.version) {
+        TAKT_ASSIGN(open.run, load_run(reader, stored.project, stored.pipeline, stored.number));
+      }
+      keys.insert(key);
+      runs.push_back(&open);
+    }
+    return {};
+  }));
+  std::erase_if(open_, [&](const auto& entry) { return !keys.contains(entry.first); });
+  return runs;
 }
 
-Status Engine::advance(PipelineRun& run) {
-  const PipelineSpec* spec = spec_of(run);
-  if (spec == nullptr)
-    return db_.write([&](store::Tx& tx) {
-      return end_run(tx, run, RunState::kFailed,
-                     "its definition is not valid for this version of takt");
-    });
+Status Engine::store(PipelineRun& run, const std::function<Status(store::Tx&)>& change) {
+  std::int64_t version = 0;
+  TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
+    TAKT_RETURN_IF_ERROR(change(tx));
+    TAKT_ASSIGN(version, load_run_version(tx, run));
+    return {};
+  }));
+  // When somebody else changed it too (a decision, a cancel), the next pass reads it again.
+  run.version = version == run.version + 1 ? version : 0;
+  return {};
+}
+
+Status Engine::advance(OpenRun& open) {
+  PipelineRun& run = open.run;
+  if (!open.spec) {
+    auto spec = parse_pipeline(run.definition, registry_);
+    if (!spec) {
+      log_error("a stored definition is no longer valid",
+                {{"run", run.ref().text()}, {"error", spec.error().text()}});
+      return db_.write([&](store::Tx& tx) {
+        return end_run(tx, run, RunState::kFailed,
+                       "its definition is not valid for this version of takt");
+      });
+    }
+    open.spec = std::move(*spec);
+  }
   // Each pass may make the next nodes ready; bounded by the depth of the graph.
   for (std::size_t pass = 0; pass <= run.nodes.size(); ++pass) {
-    const RunPlan plan = plan_run(*spec, run, db_.clock().now_ms());
+    const RunPlan plan = plan_run(*open.spec, run, db_.clock().now_ms());
     if (plan.end)
       return db_.write(
           [&](store::Tx& tx) { return end_run(tx, run, plan.end->state, plan.end->reason); });
-    for (const Decision& decision : plan.decisions) TAKT_RETURN_IF_ERROR(act(run, *spec, decision));
+    for (const Decision& decision : plan.decisions) TAKT_RETURN_IF_ERROR(act(open, decision));
     bool has_changed = !plan.decisions.empty();
     for (Node& node : run.nodes) {
-      if (node.state != NodeState::kRunning) continue;
-      TAKT_RETURN_IF_ERROR(poll(run, *spec, node));
+      if (node.state != NodeState::kRunning || !may_have_moved(open, node)) continue;
+      TAKT_RETURN_IF_ERROR(poll(open, node));
       has_changed = has_changed || node.state != NodeState::kRunning;
     }
     if (!has_changed) break;
@@ -205,49 +252,60 @@ Status Engine::advance(PipelineRun& run) {
   return {};
 }
 
-Status Engine::move(const PipelineRun& run, Node& node, NodeEvent event) {
-  const NodeState from = node.state;
-  TAKT_RETURN_IF_ERROR(db_.write(
-      [&](store::Tx& tx) { return move_node(tx, run, from, node, event, run.started_by); }));
-  TAKT_ASSIGN(node.state, next(from, event));
+bool Engine::may_have_moved(const OpenRun& open, const Node& node) const {
+  return polls_all_ || node.work.kind.empty() || touched_.contains(node.work) ||
+         !open.told.contains(attempt_key(node));
+}
+
+Status Engine::move(OpenRun& open, Node& node, NodeEvent event) {
+  PipelineRun& run = open.run;
+  const bool is_result = event == NodeEvent::kDone && !node.cache_key.empty();
+  Node moved;
+  TAKT_RETURN_IF_ERROR(store(run, [&](store::Tx& tx) -> Status {
+    TAKT_ASSIGN(moved, move_node(tx, run, node.state, node, event, run.started_by));
+    if (!is_result) return {};
+    return save_result(tx, run.project, node.cache_key, {node.outputs, run.node_ref(node.name)});
+  }));
+  node = std::move(moved);
   return {};
 }
 
-Status Engine::act(PipelineRun& run, const PipelineSpec& spec, const Decision& decision) {
-  Node& node = *run.find(decision.node);
+Status Engine::act(OpenRun& open, const Decision& decision) {
+  Node& node = *open.run.find(decision.node);
   switch (decision.kind) {
     case Decision::Kind::kSkip:
       node.reason = decision.reason;
-      return move(run, node, NodeEvent::kSkipped);
+      return move(open, node, NodeEvent::kSkipped);
     case Decision::Kind::kCancel:
       node.reason = decision.reason;
-      return cancel_node(run, spec, node);
+      return cancel_node(open, node);
     case Decision::Kind::kRetry:
       ++node.attempt;
       node.reason.clear();
-      return move(run, node, NodeEvent::kStarted);
+      return move(open, node, NodeEvent::kStarted);
     case Decision::Kind::kPrepare:
-      return prepare(run, spec, *spec.find(node.name), node);
+      return prepare(open, *open.spec->find(node.name), node);
   }
   return {};
 }
 
-Status Engine::cancel_node(const PipelineRun& run, const PipelineSpec& spec, Node& node) {
+Status Engine::cancel_node(OpenRun& open, Node& node) {
   if (node.state == NodeState::kRunning) {
-    TAKT_ASSIGN(const auto request, request_of(run, *spec.find(node.name), node));
-    TAKT_RETURN_IF_ERROR(registry_.find_runner(spec.find(node.name)->action)->cancel(request));
+    const NodeSpec& spec = *open.spec->find(node.name);
+    TAKT_ASSIGN(const auto request, request_of(open.run, spec, node));
+    TAKT_RETURN_IF_ERROR(registry_.find_runner(spec.action)->cancel(request));
   }
-  return move(run, node, NodeEvent::kCancelled);
+  return move(open, node, NodeEvent::kCancelled);
 }
 
-Status Engine::prepare(PipelineRun& run, const PipelineSpec&, const NodeSpec& node_spec,
-                       Node& node) {
+Status Engine::prepare(OpenRun& open, const NodeSpec& node_spec, Node& node) {
+  const PipelineRun& run = open.run;
   auto inputs =
       gather_inputs(node_spec, run.bindings, [&](std::string_view name) -> const PortValues* {
         const Node* other = run.find(name);
         return other == nullptr ? nullptr : &other->outputs;
       });
-  if (!inputs) return fail_node(run, node, inputs.error());
+  if (!inputs) return fail_node(open, node, inputs.error());
   node.inputs = std::move(*inputs);
   TAKT_ASSIGN(const auto definition, step_definition(node_spec, run.params));
   TAKT_ASSIGN(const auto ports, registry_.find_runner(node_spec.action)->describe(definition));
@@ -263,21 +321,21 @@ Status Engine::prepare(PipelineRun& run, const PipelineSpec&, const NodeSpec& no
       node.outputs = known->outputs;
       node.work = known->node;
       node.reason = "same inputs, options, code and environment as " + known->node.text();
-      return move(run, node, NodeEvent::kFoundCached);
+      return move(open, node, NodeEvent::kFoundCached);
     }
   }
   node.attempt = 1;
-  if (node_spec.approval == ApprovalRule::kNone) return move(run, node, NodeEvent::kStarted);
+  if (node_spec.approval == ApprovalRule::kNone) return move(open, node, NodeEvent::kStarted);
   node.asked_ms = db_.clock().now_ms();
   node.reason = node_spec.approval == ApprovalRule::kNotSubmitter
                     ? "waits for approval by an operator other than " + run.started_by.value
                     : "waits for approval by an operator";
-  return move(run, node, NodeEvent::kApprovalAsked);
+  return move(open, node, NodeEvent::kApprovalAsked);
 }
 
-Status Engine::fail_node(const PipelineRun& run, Node node, const Error& error) {
+Status Engine::fail_node(OpenRun& open, Node& node, const Error& error) {
   node.reason = error.text();
-  return move(run, node, NodeEvent::kFailed);
+  return move(open, node, NodeEvent::kFailed);
 }
 
 Result<actions::StepRequest> Engine::request_of(const PipelineRun& run, const NodeSpec& spec,
@@ -296,47 +354,33 @@ Result<actions::StepRequest> Engine::request_of(const PipelineRun& run, const No
   return request;
 }
 
-Status Engine::poll(PipelineRun& run, const PipelineSpec& spec, Node& node) {
-  const NodeSpec& node_spec = *spec.find(node.name);
-  actions::StepRunner* runner = registry_.find_runner(node_spec.action);
-  TAKT_ASSIGN(const actions::StepRequest request, request_of(run, node_spec, node));
-  if (told_.insert(attempt_key(run, node)).second) {
-    if (const Status started = runner->start(request); !started) {
-      if (started.error().code == Code::kUnavailable) {
-        told_.erase(attempt_key(run, node));  // later
-        return {};
-      }
-      actions::StepProgress failed;
-      failed.state = actions::StepState::kFailed;
-      failed.reason = started.error().text();
-      TAKT_RETURN_IF_ERROR(take_progress(run, node_spec, node, failed));
-      node.state = NodeState::kFailed;  // read afresh in the next pass
-      return {};
-    }
+Status Engine::poll(OpenRun& open, Node& node) {
+  const NodeSpec& spec = *open.spec->find(node.name);
+  actions::StepRunner& runner = *registry_.find_runner(spec.action);
+  TAKT_ASSIGN(const actions::StepRequest request, request_of(open.run, spec, node));
+  const auto failed = [](const Error& error) {
+    actions::StepProgress progress;
+    progress.state = actions::StepState::kFailed;
+    progress.reason = error.text();
+    return progress;
+  };
+  if (!open.told.contains(attempt_key(node))) {
+    const Status started = runner.start(request);
+    if (!started && started.error().code == Code::kUnavailable) return {};  // later
+    open.told.insert(attempt_key(node));
+    if (!started) return take_progress(open, spec, node, failed(started.error()));
   }
-  auto progress = runner->poll(request);
-  if (!progress) {
-    actions::StepProgress failed;
-    failed.state = actions::StepState::kFailed;
-    failed.reason = progress.error().text();
-    progress = failed;
-  }
-  if (progress->state == actions::StepState::kRunning) {
-    const bool is_new = progress->work != node.work || progress->reason != node.reason;
-    if (!is_new) return {};
-    node.work = progress->work;
-    node.reason = progress->reason;
-    return db_.write([&](store::Tx& tx) { return store_node_work(tx, run, node); });
-  }
-  TAKT_RETURN_IF_ERROR(take_progress(run, node_spec, node, *progress));
-  return db_.read([&](store::Reader& reader) -> Status {
-    TAKT_ASSIGN(const PipelineRun fresh, load_run(reader, run.project, run.pipeline, run.number));
-    node = *fresh.find(node.name);
-    return {};
-  });
+  const auto polled = runner.poll(request);
+  const actions::StepProgress progress = polled ? *polled : failed(polled.error());
+  if (progress.state != actions::StepState::kRunning)
+    return take_progress(open, spec, node, progress);
+  if (progress.work == node.work && progress.reason == node.reason) return {};
+  node.work = progress.work;
+  node.reason = progress.reason;
+  return store(open.run, [&](store::Tx& tx) { return store_node_work(tx, open.run, node); });
 }
 
-Status Engine::take_progress(const PipelineRun& run, const NodeSpec& spec, Node node,
+Status Engine::take_progress(OpenRun& open, const NodeSpec& spec, Node& node,
                              const actions::StepProgress& progress) {
   node.reason = progress.reason;
   if (!progress.work.kind.empty()) node.work = progress.work;
@@ -351,12 +395,7 @@ Status Engine::take_progress(const PipelineRun& run, const NodeSpec& spec, Node 
     const std::int64_t backoff = spec.retry_backoff_ms << std::min(node.attempt - 1, 16);
     node.retry_ms = db_.clock().now_ms() + std::min(backoff, kBackoffMsMax);
   }
-  const bool is_known = event == NodeEvent::kDone && !node.cache_key.empty();
-  return db_.write([&](store::Tx& tx) -> Status {
-    TAKT_RETURN_IF_ERROR(move_node(tx, run, NodeState::kRunning, node, event, run.started_by));
-    if (!is_known) return {};
-    return save_result(tx, run.project, node.cache_key, {node.outputs, run.node_ref(node.name)});
-  });
+  return move(open, node, event);
 }
 
 }  // namespace takt::pipelines

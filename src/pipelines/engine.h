@@ -3,8 +3,10 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -15,6 +17,7 @@
 #include "takt/base/clock.h"
 #include "takt/pipelines/node_state.h"
 #include "takt/pipelines/pipeline.h"
+#include "takt/pipelines/pipeline_store.h"
 #include "takt/pipelines/plan.h"
 #include "takt/store/database.h"
 #include "takt/store/event_log.h"
@@ -35,27 +38,43 @@ class Engine {
   Status step();
 
  private:
+  /// A run that has not ended, kept between passes: most commits change nothing of it.
+  struct OpenRun {
+    PipelineRun run;
+    std::optional<PipelineSpec> spec;
+    std::set<std::string> told;  // nodes and attempts whose runner was started by this process
+  };
+
   void run();
-  Status fire_triggers();
+  Status read_log();
+  Status fire_triggers(const std::vector<store::Event>& events);
   Status collect_due(const store::Event& event,
                      std::vector<std::pair<PipelineRun, std::int64_t>>& due);
-  Status advance(PipelineRun& run);
-  Status act(PipelineRun& run, const PipelineSpec& spec, const Decision& decision);
-  Status prepare(PipelineRun& run, const PipelineSpec& spec, const NodeSpec& node_spec, Node& node);
-  Status fail_node(const PipelineRun& run, Node node, const Error& error);
-  Status cancel_node(const PipelineRun& run, const PipelineSpec& spec, Node& node);
-  Status poll(PipelineRun& run, const PipelineSpec& spec, Node& node);
-  Status take_progress(const PipelineRun& run, const NodeSpec& spec, Node node,
+  Result<std::vector<OpenRun*>> refresh();
+  Status advance(OpenRun& open);
+  Status act(OpenRun& open, const Decision& decision);
+  Status prepare(OpenRun& open, const NodeSpec& node_spec, Node& node);
+  Status fail_node(OpenRun& open, Node& node, const Error& error);
+  Status cancel_node(OpenRun& open, Node& node);
+  Status poll(OpenRun& open, Node& node);
+  Status take_progress(OpenRun& open, const NodeSpec& spec, Node& node,
                        const actions::StepProgress& progress);
   Result<actions::StepRequest> request_of(const PipelineRun& run, const NodeSpec& spec,
                                           const Node& node) const;
-  Status move(const PipelineRun& run, Node& node, NodeEvent event);
-  const PipelineSpec* spec_of(const PipelineRun& run);
+  /// Can a look at the running node show anything new?
+  bool may_have_moved(const OpenRun& open, const Node& node) const;
+  Status move(OpenRun& open, Node& node, NodeEvent event);
+  /// Stores a change that this thread makes to its copy as well.
+  Status store(PipelineRun& run, const std::function<Status(store::Tx&)>& change);
 
   store::Database& db_;
   const actions::Registry& registry_;
-  std::set<std::string> told_;  // nodes and attempts whose runner was started by this process
-  std::map<std::string, PipelineSpec> specs_;  // of open runs, by run
+  std::map<std::string, OpenRun> open_;  // by run_key
+  std::optional<std::int64_t> cursor_;   // the log was read up to here
+  std::int64_t cursor_saved_ = 0;        // and this was stored of it
+  std::set<Ref> touched_;                // subjects of the events that this pass read
+  Mono next_poll_;
+  bool polls_all_ = false;
   bool has_running_ = false;
   std::mutex mutex_;  // guards the two below
   std::condition_variable wake_;

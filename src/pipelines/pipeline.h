@@ -109,7 +109,8 @@ struct PipelineRun {
   UserId started_by;
   bool is_cancel_asked = false;
   UnixMs started_ms = 0, ended_ms = 0;
-  std::vector<Node> nodes;  // in definition order
+  std::int64_t version = 0;  // grows with each stored change of the run or a node
+  std::vector<Node> nodes;   // in definition order
 
   Ref ref() const { return {"pipeline-run", pipeline + "/" + std::to_string(number)}; }
   Ref node_ref(std::string_view node) const {

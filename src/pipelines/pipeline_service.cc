@@ -315,8 +315,10 @@ Result<PipelineRun> PipelineService::decide(const access::CanOperate& by, std::s
     node.note = note;
     node.reason =
         is_approval ? "" : "rejected by " + by.user().value + (note.empty() ? "" : ": " + note);
-    return move_node(tx, run, NodeState::kWaitingApproval, node,
-                     is_approval ? NodeEvent::kApproved : NodeEvent::kRejected, by.user());
+    TAKT_RETURN_IF_ERROR(move_node(tx, run, NodeState::kWaitingApproval, node,
+                                   is_approval ? NodeEvent::kApproved : NodeEvent::kRejected,
+                                   by.user()));
+    return {};
   }));
   return get_run(policy_.as_server<access::Right::kRead>(by.project(), by.user()), name, number);
 }

@@ -56,6 +56,7 @@ Result<PipelineRun> run_from(const store::Row& row) {
   run.is_cancel_asked = row.integer(12) != 0;
   run.started_ms = row.integer(13);
   run.ended_ms = row.integer(14);
+  run.version = row.integer(15);
   return run;
 }
 
@@ -113,6 +114,11 @@ store::Event event_of(std::string_view verb, const PipelineRun& run, const UserI
   event.subject = std::move(subject);
   event.details = std::move(details);
   return event;
+}
+
+Status touch_run(store::Tx& tx, const PipelineRun& run) {
+  TAKT_RETURN_IF_ERROR(tx.exec(sql::kTouchRun, {run.project.value, run.pipeline, run.number}));
+  return {};
 }
 
 std::string_view verb_of(NodeEvent event) {
@@ -237,6 +243,20 @@ Result<std::vector<PipelineRun>> load_open_runs(store::Reader& reader) {
   return runs_from(reader, rows, true);
 }
 
+Result<std::vector<OpenVersion>> load_open_versions(store::Reader& reader) {
+  TAKT_ASSIGN(const auto rows, reader.query(sql::kListOpenVersions));
+  std::vector<OpenVersion> versions;
+  for (const auto& row : rows)
+    versions.push_back({{row.text(0)}, row.text(1), row.integer(2), row.integer(3)});
+  return versions;
+}
+
+Result<std::int64_t> load_run_version(store::Reader& reader, const PipelineRun& run) {
+  TAKT_ASSIGN(const auto row, reader.find(sql::kFindRunVersion,
+                                          {run.project.value, run.pipeline, run.number}));
+  return row ? row->integer(0) : 0;
+}
+
 Result<std::vector<PipelineRun>> load_failed_since(store::Reader& reader, const ProjectId& project,
                                                    UnixMs since_ms) {
   TAKT_ASSIGN(const auto rows, reader.query(sql::kListEndedSince, {project.value, since_ms}));
@@ -249,8 +269,8 @@ Result<std::int64_t> count_runs_since(store::Reader& reader, const ProjectId& pr
   return row->integer(0);
 }
 
-Status move_node(store::Tx& tx, const PipelineRun& run, NodeState from, Node changed,
-                 NodeEvent event, const UserId& actor) {
+Result<Node> move_node(store::Tx& tx, const PipelineRun& run, NodeState from, Node changed,
+                       NodeEvent event, const UserId& actor) {
   TAKT_ASSIGN(changed.state, next(from, event));
   if (changed.state == NodeState::kRunning && changed.started_ms == 0)
     changed.started_ms = tx.now_ms();
@@ -267,6 +287,7 @@ Status move_node(store::Tx& tx, const PipelineRun& run, NodeState from, Node cha
   if (rows == 0)
     return fail(Code::kConflict, "node " + changed.name + " of " + run.ref().path +
                                      " is no longer " + std::string(node_state_name(from)));
+  TAKT_RETURN_IF_ERROR(touch_run(tx, run));
   Object details{{"state", node_state_name(changed.state)}, {"attempt", changed.attempt}};
   if (!changed.reason.empty()) details["reason"] = changed.reason;
   if (!changed.work.kind.empty()) details["work"] = changed.work.text();
@@ -283,13 +304,13 @@ Status move_node(store::Tx& tx, const PipelineRun& run, NodeState from, Node cha
   }
   TAKT_RETURN_IF_ERROR(
       store::append_event(tx, event_of(verb_of(event), run, actor, subject, std::move(details))));
-  return {};
+  return changed;
 }
 
 Status store_node_work(store::Tx& tx, const PipelineRun& run, const Node& node) {
   TAKT_RETURN_IF_ERROR(tx.exec(sql::kUpdateNodeWork, {run.project.value, run.pipeline, run.number,
                                                       node.name, text_of(node.work), node.reason}));
-  return {};
+  return touch_run(tx, run);
 }
 
 Status end_run(store::Tx& tx, const PipelineRun& run, RunState state, const std::string& reason) {

@@ -38,9 +38,21 @@ Result<std::vector<PipelineRun>> load_failed_since(store::Reader& reader, const 
 Result<std::int64_t> count_runs_since(store::Reader& reader, const ProjectId& project,
                                       UnixMs since_ms);
 
+/// An open run, and the version that it has in the store.
+struct OpenVersion {
+  ProjectId project;
+  std::string pipeline;
+  std::int64_t number = 0;
+  std::int64_t version = 0;
+};
+/// Of all projects, oldest first.
+Result<std::vector<OpenVersion>> load_open_versions(store::Reader& reader);
+Result<std::int64_t> load_run_version(store::Reader& reader, const PipelineRun& run);
+
 /// Moves the node by the state table and stores it with one event; kConflict when its stored state
-/// is no longer `node.state`. `changed` holds the new fields; its state is set here.
-Status move_node(store::Tx& tx, const PipelineRun& run, NodeState from, Node changed,
+/// is no longer `from`. `changed` holds the new fields; the node as stored, with its new state and
+/// times, is the result.
+Result<Node> move_node(store::Tx& tx, const PipelineRun& run, NodeState from, Node changed,
                  NodeEvent event, const UserId& actor);
 /// What a running node waits for; no event, since nothing changed state.
 Status store_node_work(store::Tx& tx, const PipelineRun& run, const Node& node);

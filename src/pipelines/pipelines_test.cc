@@ -39,10 +39,13 @@ class ScriptedStep final : public actions::StepRunner {
     const std::string key = request.node.text() + "#" + std::to_string(request.attempt);
     ++starts[key];
     approvers[request.definition.name] = request.approver.value;
+    if (start_failures-- > 0) return fail(Code::kInvalid, "it cannot begin");
     return {};
   }
   Result<actions::StepProgress> poll(const actions::StepRequest& request) override {
+    ++polls[request.definition.name];
     actions::StepProgress progress;
+    progress.work = work;
     progress.state = states[request.definition.name];
     if (progress.state == StepState::kDone)
       progress.outputs["out"] = {PortKind::kJson, request.node, sha256(request.definition.name),
@@ -56,7 +59,9 @@ class ScriptedStep final : public actions::StepRunner {
     return {};
   }
   std::map<std::string, StepState> states;
-  std::map<std::string, int> starts;
+  std::map<std::string, int> starts, polls;
+  int start_failures = 0;
+  Ref work;
   std::map<std::string, std::string> approvers;
   std::vector<std::string> cancelled;
 
@@ -88,6 +93,19 @@ struct OpenPolicy : access::Policy {
   }
   Status decide(const net::Caller&, access::Right, std::string_view) override { return {}; }
 };
+
+void append_event(store::Database& db, const std::string& verb, const Ref& subject) {
+  const Status done = db.write([&](store::Tx& tx) -> Status {
+    store::Event event;
+    event.project.value = "default";
+    event.actor.value = "lin";
+    event.verb = verb;
+    event.subject = subject;
+    TAKT_RETURN_IF_ERROR(store::append_event(tx, event));
+    return {};
+  });
+  ASSERT_TRUE(done);
+}
 
 class PipelineTest : public ::testing::Test {
  protected:
@@ -200,6 +218,42 @@ TEST_F(PipelineTest, a_failed_node_is_tried_again_after_its_backoff_then_fails_t
   EXPECT_EQ(run(number).find("d")->reason, "needs c, which is failed");
 }
 
+TEST_F(PipelineTest, a_node_that_could_not_begin_is_tried_again_too) {
+  apply(R"(
+kind: Pipeline
+name: line
+spec: {nodes: [{name: a, action: work, retries: {max: 1, backoff: 5s}}]}
+)");
+  const auto number = start();
+  work_->start_failures = 1;
+  step();
+  EXPECT_EQ(states(number), "retrying");
+  EXPECT_EQ(run(number).find("a")->reason, "it cannot begin");
+  clock_.advance_ms(5'000);
+  step();
+  EXPECT_EQ(states(number), "running");
+}
+
+TEST_F(PipelineTest, a_running_node_is_looked_at_when_an_event_names_its_work_or_time_passes) {
+  apply(kLine);
+  const auto number = start();
+  work_->work = Ref{"job", "7"};
+  step();
+  EXPECT_EQ(work_->polls["a"], 1);
+  step();
+  append_event(*db_, "job.placed", Ref{"job", "8"});
+  step();
+  EXPECT_EQ(work_->polls["a"], 1);
+  append_event(*db_, "job.ended", Ref{"job", "7"});
+  work_->states["a"] = StepState::kDone;
+  step();
+  EXPECT_EQ(work_->polls["a"], 2);
+  EXPECT_EQ(states(number), "done running running pending");
+  clock_.advance_ms(100);  // for work whose changes no event tells
+  step();
+  EXPECT_EQ(work_->polls["b"], 2);
+}
+
 TEST_F(PipelineTest, unchanged_nodes_are_taken_from_the_run_before_and_say_so) {
   apply(kLine);
   work_->states = {{"a", StepState::kDone}, {"b", StepState::kDone}, {"c", StepState::kDone}};
@@ -261,16 +315,7 @@ TEST_F(PipelineTest, cancelling_ends_every_open_node) {
 }
 
 void add_dataset_version(store::Database& db, const std::string& version) {
-  const Status done = db.write([&](store::Tx& tx) -> Status {
-    store::Event event;
-    event.project.value = "default";
-    event.actor.value = "lin";
-    event.verb = "dataset.version-added";
-    event.subject = Ref{"dataset", version};
-    TAKT_RETURN_IF_ERROR(store::append_event(tx, event));
-    return {};
-  });
-  ASSERT_TRUE(done);
+  append_event(db, "dataset.version-added", Ref{"dataset", version});
 }
 
 TEST_F(PipelineTest, an_armed_pipeline_runs_once_for_each_new_version) {

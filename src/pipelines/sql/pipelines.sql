@@ -28,7 +28,7 @@ VALUES (?1, ?2, ?3, 'running', '', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12);
 
 -- name: find_run
 SELECT project, pipeline, number, state, reason, definition, code, environment, params, bindings, trigger_text,
-       started_by, cancel_asked, started_ms, ended_ms
+       started_by, cancel_asked, started_ms, ended_ms, version
 FROM pipeline_runs WHERE project = ?1 AND pipeline = ?2 AND number = ?3;
 
 -- name: find_run_by_key
@@ -36,18 +36,28 @@ SELECT number FROM pipeline_runs WHERE project = ?1 AND pipeline = ?2 AND reques
 
 -- name: list_runs
 SELECT project, pipeline, number, state, reason, definition, code, environment, params, bindings, trigger_text,
-       started_by, cancel_asked, started_ms, ended_ms
+       started_by, cancel_asked, started_ms, ended_ms, version
 FROM pipeline_runs WHERE project = ?1 AND pipeline = ?2 AND (?3 = 0 OR number < ?3)
 ORDER BY number DESC LIMIT ?4;
 
 -- name: list_open_runs
 SELECT project, pipeline, number, state, reason, definition, code, environment, params, bindings, trigger_text,
-       started_by, cancel_asked, started_ms, ended_ms
+       started_by, cancel_asked, started_ms, ended_ms, version
 FROM pipeline_runs WHERE state = 'running' ORDER BY started_ms, pipeline COLLATE "C", number;
+
+-- name: list_open_versions
+SELECT project, pipeline, number, version FROM pipeline_runs
+WHERE state = 'running' ORDER BY started_ms, pipeline COLLATE "C", number;
+
+-- name: touch_run
+UPDATE pipeline_runs SET version = version + 1 WHERE project = ?1 AND pipeline = ?2 AND number = ?3;
+
+-- name: find_run_version
+SELECT version FROM pipeline_runs WHERE project = ?1 AND pipeline = ?2 AND number = ?3;
 
 -- name: list_ended_since
 SELECT project, pipeline, number, state, reason, definition, code, environment, params, bindings, trigger_text,
-       started_by, cancel_asked, started_ms, ended_ms
+       started_by, cancel_asked, started_ms, ended_ms, version
 FROM pipeline_runs WHERE project = ?1 AND state = 'failed' AND ended_ms >= ?2 ORDER BY ended_ms DESC LIMIT 20;
 
 -- name: count_runs_since
@@ -58,7 +68,7 @@ UPDATE pipeline_runs SET state = ?4, reason = ?5, ended_ms = ?6
 WHERE project = ?1 AND pipeline = ?2 AND number = ?3 AND state = 'running';
 
 -- name: ask_cancel
-UPDATE pipeline_runs SET cancel_asked = 1
+UPDATE pipeline_runs SET cancel_asked = 1, version = version + 1
 WHERE project = ?1 AND pipeline = ?2 AND number = ?3 AND state = 'running';
 
 -- name: insert_node
