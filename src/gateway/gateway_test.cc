@@ -356,6 +356,9 @@ TEST_F(GatewayTest, counts_are_written_and_outlive_a_drain) {
   for (int i = 0; i < 10; ++i) ask(c);
   one.status = 500;
   ask(c);
+  // A question about the model is no request of it.
+  EXPECT_EQ(c.send(net::Method::kGet, "/v2/models/digits/ready")->headers.get("Takt-Revision"),
+            "1");
   EXPECT_NE(c.send(net::Method::kGet, "/metrics")
                 ->body.find("takt_gateway_errors_total{service=\"digits\",revision=\"1\"} 1\n"),
             std::string::npos);

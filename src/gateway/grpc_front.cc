@@ -89,23 +89,26 @@ Result<net::GrpcRoute> GrpcFront::choose(const net::GrpcCall& call) {
   const bool names_model = method.starts_with("Model");
   if (!names_model) {
     TAKT_ASSIGN(auto any, routes_.choose_any(Wire::kGrpc, thread_rng()));
-    return route_to(std::move(any), {}, true, true);
+    return route_to(std::move(any), {}, {.is_unary = true, .is_again = true});
   }
   const auto name = first_text_field(call.message_head);
   if (!name)
     return fail(Code::kInvalid, "the request names no model",
                 "set its field model_name or name to the service's name");
   TAKT_ASSIGN(auto choice, routes_.choose(*name, Wire::kGrpc, thread_rng()));
-  const bool is_unary = method != "ModelStreamInfer";
-  return route_to(std::move(choice), std::string(*name), is_unary, false);
+  const bool is_stream = method == "ModelStreamInfer";
+  // Readiness and metadata do not run the model: counted, a prober would hide how it runs.
+  const bool is_counted = is_stream || method == "ModelInfer";
+  return route_to(std::move(choice), std::string(*name),
+                  {.is_unary = !is_stream, .is_counted = is_counted});
 }
 
 net::GrpcRoute GrpcFront::route_to(std::unique_ptr<Choice> chosen, std::string service,
-                                   bool is_unary, bool is_again) const {
+                                   CallKind kind) const {
   const std::shared_ptr<Choice> choice(std::move(chosen));
   net::GrpcRoute route;
   route.target = choice->replica().endpoint.grpc;
-  route.is_unary = is_unary;
+  route.is_unary = kind.is_unary;
   route.timeout_ms = options_.deadline_ms;
   // The replica gives the id back as trailing metadata.
   route.request_metadata = {
@@ -113,16 +116,18 @@ net::GrpcRoute GrpcFront::route_to(std::unique_ptr<Choice> chosen, std::string s
        make_request_id({choice->service_hash, choice->revision, clock_.now_ms()}, thread_rng())}};
   route.trailing_metadata = {{"takt-revision", std::to_string(choice->revision)}};
   const Mono start = clock_.mono();
-  const bool is_counted = !service.empty();
-  route.on_end = [this, choice, start, is_counted](int status) {
-    if (is_counted) choice->counters().record(clock_.mono() - start, is_revision_fault(status));
+  route.on_end = [this, choice, start, kind](int status) {
+    if (kind.is_counted)
+      choice->counters().record(clock_.mono() - start, is_revision_fault(status));
   };
-  if (is_again || !is_unary) return route;
-  route.on_unavailable = [this, choice, service]() -> std::optional<net::GrpcRoute> {
+  if (kind.is_again || !kind.is_unary) return route;
+  route.on_unavailable = [this, choice, service, kind]() -> std::optional<net::GrpcRoute> {
     routes_.avoid(choice->replica());
     auto next = routes_.choose_again(service, Wire::kGrpc, *choice, thread_rng());
     if (!next) return std::nullopt;
-    return route_to(std::move(*next), service, true, true);
+    CallKind again = kind;
+    again.is_again = true;
+    return route_to(std::move(*next), service, again);
   };
   return route;
 }

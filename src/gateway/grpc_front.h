@@ -29,8 +29,12 @@ class GrpcFront {
   Result<net::GrpcRoute> choose(const net::GrpcCall& call);
 
  private:
-  net::GrpcRoute route_to(std::unique_ptr<Choice> choice, std::string service, bool is_unary,
-                          bool is_again) const;
+  struct CallKind {
+    bool is_unary = true;
+    bool is_counted = false;  // among the revision's requests
+    bool is_again = false;    // the second replica that is tried
+  };
+  net::GrpcRoute route_to(std::unique_ptr<Choice> chosen, std::string service, CallKind kind) const;
   Routes& routes_;
   const GrpcFrontOptions options_;
   Clock& clock_;

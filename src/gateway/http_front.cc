@@ -158,7 +158,9 @@ void HttpFront::finish(const std::shared_ptr<Exchange>& exchange, net::UpstreamR
   // A client that went away broke its call itself, as one of gRPC that cancels does.
   const bool is_fault = !result.response || response.status >= kAnswerOfServerFault;
   const bool is_error = is_fault && !is_gone(*exchange->request);
-  exchange->choice->counters().record(clock_.mono() - exchange->start, is_error);
+  // A GET asks about the model and does not run it: counted, a prober would hide how it runs.
+  if (exchange->request->method == net::Method::kPost)
+    exchange->choice->counters().record(clock_.mono() - exchange->start, is_error);
   exchange->choice = nullptr;
   exchange->respond(std::move(response));
 }
