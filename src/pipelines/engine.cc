@@ -240,7 +240,9 @@ Status Engine::advance(OpenRun& open) {
     for (const Decision& decision : plan.decisions) TAKT_RETURN_IF_ERROR(act(open, decision));
     bool has_changed = !plan.decisions.empty();
     for (Node& node : run.nodes) {
-      if (node.state != NodeState::kRunning || !may_have_moved(open, node)) continue;
+      if (node.state != NodeState::kRunning) continue;
+      const bool is_new = !open.told.contains(attempt_key(node));
+      if (!is_new && (pass > 0 || !may_have_moved(node))) continue;
       TAKT_RETURN_IF_ERROR(poll(open, node));
       has_changed = has_changed || node.state != NodeState::kRunning;
     }
@@ -252,9 +254,8 @@ Status Engine::advance(OpenRun& open) {
   return {};
 }
 
-bool Engine::may_have_moved(const OpenRun& open, const Node& node) const {
-  return polls_all_ || node.work.kind.empty() || touched_.contains(node.work) ||
-         !open.told.contains(attempt_key(node));
+bool Engine::may_have_moved(const Node& node) const {
+  return polls_all_ || node.work.kind.empty() || touched_.contains(node.work);
 }
 
 Status Engine::move(OpenRun& open, Node& node, NodeEvent event) {

@@ -61,8 +61,8 @@ class Engine {
                        const actions::StepProgress& progress);
   Result<actions::StepRequest> request_of(const PipelineRun& run, const NodeSpec& spec,
                                           const Node& node) const;
-  /// Can a look at the running node show anything new?
-  bool may_have_moved(const OpenRun& open, const Node& node) const;
+  /// Can a look at a running node that was told show anything new?
+  bool may_have_moved(const Node& node) const;
   Status move(OpenRun& open, Node& node, NodeEvent event);
   /// Stores a change that this thread makes to its copy as well.
   Status store(PipelineRun& run, const std::function<Status(store::Tx&)>& change);
