@@ -148,7 +148,8 @@ Status stop_the_rest(const std::filesystem::path& data_dir) {
 int stop_command(const std::vector<std::string>& words) {
   std::string folder;
   bool is_all = false;
-  CLI::App app{"end the server of a data folder; jobs, replicas and the gateway go on", "takt stop"};
+  CLI::App app{"end the server of a data folder; jobs, replicas and the gateway go on",
+               "takt stop"};
   app.add_option("--data-dir", folder, "default: as takt server has it");
   app.add_flag("--all", is_all,
                "end jobs, replicas and the gateway too; the next server runs them again");

@@ -23,8 +23,7 @@ std::vector<fs::path> running_attempts(const fs::path& data_dir) {
   std::error_code error;
   for (const fs::directory_entry& job : fs::directory_iterator(data_dir / "jobs", error)) {
     std::error_code none;
-    for (const fs::directory_entry& attempt :
-         fs::directory_iterator(job.path() / "attempts", none))
+    for (const fs::directory_entry& attempt : fs::directory_iterator(job.path() / "attempts", none))
       if (is_locked(attempt.path() / "shim.lock")) found.push_back(attempt.path());
   }
   return found;

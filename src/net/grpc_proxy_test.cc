@@ -3,13 +3,12 @@
 #include "takt/net/grpc_proxy.h"
 
 #include <arpa/inet.h>
-#include <poll.h>
-#include <sys/socket.h>
-
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
 
 #include <atomic>
 #include <future>

@@ -21,9 +21,7 @@ constexpr std::int64_t kPollMs = 100;  // while nodes run: for what no event tel
 constexpr std::int64_t kIdleMs = 1000;
 constexpr std::int64_t kBackoffMsMax = 10 * 60 * 1000;
 
-std::string attempt_key(const Node& node) {
-  return node.name + "#" + std::to_string(node.attempt);
-}
+std::string attempt_key(const Node& node) { return node.name + "#" + std::to_string(node.attempt); }
 
 std::string run_key(const ProjectId& project, std::string_view pipeline, std::int64_t number) {
   return project.value + "/" + std::string(pipeline) + "/" + std::to_string(number);

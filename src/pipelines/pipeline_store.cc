@@ -252,8 +252,8 @@ Result<std::vector<OpenVersion>> load_open_versions(store::Reader& reader) {
 }
 
 Result<std::int64_t> load_run_version(store::Reader& reader, const PipelineRun& run) {
-  TAKT_ASSIGN(const auto row, reader.find(sql::kFindRunVersion,
-                                          {run.project.value, run.pipeline, run.number}));
+  TAKT_ASSIGN(const auto row,
+              reader.find(sql::kFindRunVersion, {run.project.value, run.pipeline, run.number}));
   return row ? row->integer(0) : 0;
 }
 

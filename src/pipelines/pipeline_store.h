@@ -53,7 +53,7 @@ Result<std::int64_t> load_run_version(store::Reader& reader, const PipelineRun& 
 /// is no longer `from`. `changed` holds the new fields; the node as stored, with its new state and
 /// times, is the result.
 Result<Node> move_node(store::Tx& tx, const PipelineRun& run, NodeState from, Node changed,
-                 NodeEvent event, const UserId& actor);
+                       NodeEvent event, const UserId& actor);
 /// What a running node waits for; no event, since nothing changed state.
 Status store_node_work(store::Tx& tx, const PipelineRun& run, const Node& node);
 Status end_run(store::Tx& tx, const PipelineRun& run, RunState state, const std::string& reason);
