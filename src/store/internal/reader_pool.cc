@@ -27,8 +27,9 @@ Status ReaderPool::read(Deadline deadline, const ReadFn& fn) {
   if (status) {
     SnapshotReader reader(*connection);
     status = fn(reader);
-    if (!status || !connection->commit()) connection->rollback();
   }
+  // Also when it did not begin: nothing half open may lie among the idle ones.
+  if (connection != nullptr && (!status || !connection->commit())) connection->rollback();
   release(std::move(connection));
   return status;
 }
