@@ -72,9 +72,11 @@ Result<std::vector<Event>> read_events(Reader& reader, std::int64_t after, int l
 Result<std::vector<Event>> recent_events(Reader& reader, const ProjectId& project,
                                          std::string_view subject, std::int64_t before, int limit) {
   if (before <= 0) before = std::numeric_limits<std::int64_t>::max();
-  if (subject.empty()) {
-    return query_events(reader, sql::kRecentEvents, {before, clamp_limit(limit), project.value});
-  }
+  if (subject.empty() && project.empty())
+    return query_events(reader, sql::kRecentEvents, {before, clamp_limit(limit)});
+  if (subject.empty())
+    return query_events(reader, sql::kRecentProjectEvents,
+                        {before, clamp_limit(limit), project.value});
   const std::string prefix(subject);
   return query_events(
       reader, sql::kRecentEventsOfSubject,

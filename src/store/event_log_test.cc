@@ -64,6 +64,11 @@ TEST(EventLog, readers_see_one_project_or_all_and_a_subject_by_its_beginning) {
       TAKT_ASSIGN(const auto all, recent_events(reader, {}, "", 0, 10));
       EXPECT_EQ(all.size(), 3u);
       EXPECT_EQ(all.front().sequence, 3);
+      TAKT_ASSIGN(const auto of_a, recent_events(reader, {"a"}, "", 0, 10));
+      EXPECT_EQ(of_a.size(), 2u);
+      if (!of_a.empty()) {
+        EXPECT_EQ(of_a.back().sequence, 1);
+      }
       TAKT_ASSIGN(const auto jobs, recent_events(reader, {}, "job/1", 0, 10));
       EXPECT_EQ(jobs.size(), 2u);
       TAKT_ASSIGN(const auto older, recent_events(reader, {"a"}, "job/1", 2, 10));

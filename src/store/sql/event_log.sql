@@ -13,7 +13,11 @@ FROM events WHERE sequence > ?1 AND project = ?3 ORDER BY sequence LIMIT ?2
 
 -- name: recent_events
 SELECT sequence, time_ms, project, actor, verb, subject, before_digest, after_digest, details
-FROM events WHERE sequence < ?1 AND (?3 = '' OR project = ?3) ORDER BY sequence DESC LIMIT ?2
+FROM events WHERE sequence < ?1 ORDER BY sequence DESC LIMIT ?2
+
+-- name: recent_project_events
+SELECT sequence, time_ms, project, actor, verb, subject, before_digest, after_digest, details
+FROM events WHERE sequence < ?1 AND project = ?3 ORDER BY sequence DESC LIMIT ?2
 
 -- name: recent_events_of_subject
 SELECT sequence, time_ms, project, actor, verb, subject, before_digest, after_digest, details
