@@ -37,15 +37,23 @@ void EventStream::wake() {
   wake_.notify_all();
 }
 
+Status EventStream::check_room() {
+  std::lock_guard lock(mutex_);
+  return check_room_locked();
+}
+
+Status EventStream::check_room_locked() const {
+  if (joining_.size() + served_ < kSubscribersMax) return {};
+  return fail(Code::kExhausted, std::to_string(kSubscribersMax) + " event streams are open already",
+              "close unused consoles");
+}
+
 Status EventStream::subscribe(std::shared_ptr<net::StreamSink> sink, ProjectId project,
                               std::int64_t after) {
   {
     std::lock_guard lock(mutex_);
     if (is_stopping_) return fail(Code::kUnavailable, "the server is stopping");
-    if (joining_.size() >= kSubscribersMax)
-      return fail(Code::kExhausted,
-                  "over " + std::to_string(kSubscribersMax) + " event streams are open",
-                  "close unused consoles");
+    TAKT_RETURN_IF_ERROR(check_room_locked());
     joining_.push_back({std::move(sink), std::move(project), after, db_.clock().mono()});
     is_woken_ = true;
   }
@@ -61,6 +69,7 @@ void EventStream::run() {
       is_woken_ = false;
       for (auto& subscriber : joining_) subscribers_.push_back(std::move(subscriber));
       joining_.clear();
+      served_ = subscribers_.size();
       if (is_stopping_) break;
     }
     for (Subscriber& subscriber : subscribers_) serve(subscriber);
@@ -72,7 +81,9 @@ void EventStream::run() {
 
 void EventStream::serve(Subscriber& subscriber) {
   std::vector<store::Event> events;
+  std::int64_t last = 0;
   const Status read = db_.read([&](store::Reader& reader) -> Status {
+    TAKT_ASSIGN(last, store::last_event_sequence(reader));
     TAKT_ASSIGN(events, store::read_events(reader, subscriber.cursor, kBatch, subscriber.project));
     return {};
   });
@@ -88,7 +99,10 @@ void EventStream::serve(Subscriber& subscriber) {
     subscriber.cursor = event.sequence;
     subscriber.last_sent = now;
   }
-  if (events.size() == kBatch) wake();  // more is waiting
+  if (events.size() == kBatch)
+    wake();  // more is waiting
+  else
+    subscriber.cursor = std::max(subscriber.cursor, last);  // others' events are not read again
   if (now - subscriber.last_sent > kHeartbeatUs) {
     subscriber.sink->send(": alive\n\n");
     subscriber.last_sent = now;

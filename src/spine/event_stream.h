@@ -24,6 +24,8 @@ class EventStream {
 
   explicit EventStream(store::Database& db);
   ~EventStream();
+  /// kExhausted when no further subscriber has room; asked before the answer begins.
+  Status check_room();
   /// Sends events of `project` after `after`, then each new one, until the sink closes.
   /// kExhausted over the number of subscribers. Does not block.
   Status subscribe(std::shared_ptr<net::StreamSink> sink, ProjectId project, std::int64_t after);
@@ -41,13 +43,15 @@ class EventStream {
   };
   void run();
   void serve(Subscriber& subscriber);
+  Status check_room_locked() const;
 
   store::Database& db_;
-  std::mutex mutex_;  // guards the four below
+  std::mutex mutex_;  // guards the five below
   std::condition_variable wake_;
   bool is_woken_ = false;
   bool is_stopping_ = false;
   std::vector<Subscriber> joining_;
+  std::size_t served_ = 0;               // how many subscribers_ were last seen
   std::vector<Subscriber> subscribers_;  // only the owner thread
   std::thread thread_;
 };

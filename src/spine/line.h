@@ -14,8 +14,7 @@
 namespace takt::spine {
 
 struct LineView {
-  std::vector<LineCard>
-      cards;  // in the order of the line; `total` -1 when a station cannot be read
+  std::vector<LineCard> cards;  // in the order of the line
   std::vector<LineStop> stops;  // a person's turn first, then broken, then the longest waits
   std::vector<store::Event> hand_overs;  // newest first
   /// Hand-overs per station and hour of the last day, oldest hour first.

@@ -132,14 +132,17 @@ Result<Response> stream_events(const Services& s, Request& request) {
     return {};
   }));
   if (after < 0) after = last;
-  if (last - after > EventStream::kBacklogMax) {
+  // Ahead of the log is who followed it before a backup was restored.
+  if (after > last || last - after > EventStream::kBacklogMax) {
+    const std::string distance =
+        after > last ? "not written yet" : std::to_string(last - after) + " events back";
     return Response::json(
         Object{{"error", Object{{"code", "conflict"},
-                                {"message", "event " + std::to_string(after) + " is " +
-                                                std::to_string(last - after) + " events back"},
+                                {"message", "event " + std::to_string(after) + " is " + distance},
                                 {"hint", "fetch afresh and follow from " + std::to_string(last)}}}},
         410);
   }
+  TAKT_RETURN_IF_ERROR(s.events.check_room());
   Response response;
   response.headers.set("Content-Type", "text/event-stream");
   response.headers.set("Cache-Control", "no-store");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -140,6 +141,35 @@ TEST_F(SpineTest, a_stream_sends_the_backlog_then_what_follows_of_its_project_on
   stream.stop();
   EXPECT_FALSE(sink->is_open());
   db_->on_commit([] {});
+}
+
+TEST_F(SpineTest, streams_have_a_limit_and_closed_ones_make_room) {
+  EventStream stream(*db_);
+  std::vector<std::shared_ptr<RecordingSink>> sinks;
+  const auto join = [&] {
+    auto sink = std::make_shared<RecordingSink>();
+    const Status joined = stream.subscribe(sink, ProjectId{"default"}, 0);
+    if (joined) sinks.push_back(std::move(sink));
+    return joined;
+  };
+  // In two halves, so that the thread has taken the first when the second comes.
+  append("default", "job.ended", "job/1");
+  for (std::size_t i = 0; i < EventStream::kSubscribersMax / 2; ++i) ASSERT_TRUE(join());
+  for (const auto& sink : sinks) ASSERT_TRUE(sink->wait_for("job/1"));
+  for (std::size_t i = 0; i < EventStream::kSubscribersMax / 2; ++i) ASSERT_TRUE(join());
+  for (const auto& sink : sinks) ASSERT_TRUE(sink->wait_for("job/1"));
+  const Status refused = join();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kExhausted);
+  EXPECT_EQ(stream.check_room().error().code, Code::kExhausted);
+  sinks.front()->close();
+  // Served twice more: the closed one is let go between.
+  for (const std::string job : {"job/2", "job/3"}) {
+    append("default", "job.ended", job);
+    stream.wake();
+    ASSERT_TRUE(sinks.back()->wait_for(job));
+  }
+  EXPECT_TRUE(join());
 }
 
 class JobExplainer : public Explainer {
