@@ -84,6 +84,51 @@ TEST(Profile, a_broken_table_says_so_and_has_no_rows) {
             "row 2 has 1 fields, the header has 2");
 }
 
+TEST(Profile, columns_that_come_late_were_missing_until_then) {
+  TableProfiler profiler;
+  const auto table = profiler.begin("t.jsonl", TableFormat::kJsonLines);
+  Status scanned = table->feed("{\"a\":1}\n{\"a\":2}\n{\"a\":3,\"b\":\"x\"}\n");
+  if (scanned) scanned = table->finish();
+  profiler.end(scanned);
+  const Value profile = profiler.to_value();
+  const Array& columns = profile["tables"].as_array()[0]["columns"].as_array();
+  ASSERT_EQ(columns.size(), 2u);
+  EXPECT_EQ(columns[1].text_or("name", ""), "b");
+  EXPECT_EQ(columns[1].int_or("missing", 0), 2);
+}
+
+TEST(Profile, long_cells_are_told_apart_and_not_kept) {
+  ColumnProfile column;
+  const std::string text(1 << 20, 'x');
+  column.add(text + "1");
+  column.add(text + "2");
+  column.add(text + "2");
+  EXPECT_EQ(column.counts().size(), 2u);
+  for (const auto& [key, count] : column.counts()) EXPECT_LT(key.size(), 300u);
+  EXPECT_EQ(column.to_value("text").int_or("distinct", 0), 2);
+}
+
+TEST(Profile, the_widest_numbers_have_a_histogram) {
+  ColumnProfile column;
+  for (const char* cell : {"-1.7e308", "-1e308", "1e308", "1.7e308"}) column.add(cell);
+  const Value profile = column.to_value("wide");
+  ASSERT_EQ(profile["histogram"].as_array().size(), 10u) << dump_json(profile);
+  EXPECT_EQ(profile["histogram"].as_array().front().as_int(), 1);
+  EXPECT_EQ(profile["histogram"].as_array().back().as_int(), 1);
+}
+
+TEST(TableHead, what_follows_the_wanted_rows_cannot_be_wrong) {
+  constexpr std::string_view kBrokenLater = "a,b\n1,2\n3,4\n5\n";
+  TableHead head(TableFormat::kCsv, 2);
+  ASSERT_TRUE(head.feed(kBrokenLater));
+  ASSERT_TRUE(head.finish());
+  ASSERT_EQ(head.rows().size(), 2u);
+  EXPECT_EQ(head.rows()[1][1], "4");
+  EXPECT_EQ(head.columns(), (std::vector<std::string>{"a", "b"}));
+  TableHead whole(TableFormat::kCsv, 3);
+  EXPECT_FALSE(whole.feed(kBrokenLater));
+}
+
 /// The messages of a validation of CSV text, "" when all rules pass.
 std::string validate(std::string_view rules_yaml, std::string_view csv) {
   const auto rules = parse_rules(*parse_yaml(rules_yaml));
@@ -114,6 +159,8 @@ TEST(Validation, each_rule_kind_passes_and_fails_with_numbers) {
             "column x: 1 missing values, at most 0 allowed");
   EXPECT_EQ(validate("rules: [{class_balance: {column: label, min_share: 0.3}}]", kCsv),
             "column label: class 1 holds a share of 0.25, at least 0.3 wanted");
+  EXPECT_EQ(validate("rules: [{column: x, between: [1.0e+300, 2.0e+300]}]", kCsv),
+            "column x: 3 of 3 values lie outside 1e+300..2e+300, e.g. 1 in t.csv row 1");
   EXPECT_EQ(validate("rules: [{column: pixel_*, between: [0, 1]}]", kCsv),
             "column pixel_* is missing in t.csv");
 }
@@ -134,6 +181,9 @@ TEST(RowDiff, rows_are_compared_as_a_multiset) {
   EXPECT_EQ(diff.removed, 1);
   EXPECT_EQ(diff.added_rows, std::vector<std::string>{"c"});
   EXPECT_EQ(diff.removed_rows, std::vector<std::string>{"a"});
+  const TableDiff wide = diff_rows("", std::string(1 << 20, 'x') + "\n");
+  ASSERT_EQ(wide.added_rows.size(), 1u);
+  EXPECT_LT(wide.added_rows[0].size(), 2100u);
 }
 
 struct OpenPolicy : access::Policy {

@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "takt/base/utf8.h"
 #include "takt/data/table.h"
 
 namespace takt::data {
@@ -35,7 +36,7 @@ std::int64_t surplus(const std::vector<std::string_view>& here,
       continue;
     }
     ++count;
-    if (shown.size() < TableDiff::kRowsShown) shown.emplace_back(line);
+    if (shown.size() < TableDiff::kRowsShown) shown.push_back(shorten(line, TableDiff::kRowShown));
   }
   return count;
 }

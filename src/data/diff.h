@@ -12,9 +12,11 @@ namespace takt::data {
 
 struct TableDiff {
   static constexpr std::size_t kRowsShown = 50;
+  static constexpr std::size_t kRowShown = 2000;  // bytes
   std::string path;
   std::int64_t added = 0, removed = 0;
-  std::vector<std::string> added_rows, removed_rows;  // at most kRowsShown, in file order
+  std::vector<std::string> added_rows,
+      removed_rows;  // at most kRowsShown, in file order, long ones cut
 };
 struct DatasetDiff {
   DatasetVersionId from, to;

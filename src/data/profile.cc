@@ -26,10 +26,11 @@ void ColumnProfile::add(const std::optional<std::string>& cell) {
   ++present_;
   add_number(*cell);
   if (is_boolean_cell(*cell)) ++booleans_;
-  if (const auto known = counts_.find(*cell); known != counts_.end()) {
+  std::string key = counting_key(*cell);
+  if (const auto known = counts_.find(key); known != counts_.end()) {
     ++known->second;
   } else if (counts_.size() < kDistinctMax) {
-    counts_.emplace(*cell, 1);
+    counts_.emplace(std::move(key), 1);
   } else {
     is_capped_ = true;
   }
@@ -62,11 +63,12 @@ Value ColumnProfile::to_value(std::string_view name) const {
   if (numbers_ == 0 || numbers_ != present_) return object;
   object["min"] = min_;
   object["max"] = max_;
-  object["mean"] = sum_ / static_cast<double>(numbers_);
-  if (is_capped_ || min_ == max_) return object;
+  if (std::isfinite(sum_)) object["mean"] = sum_ / static_cast<double>(numbers_);
+  const double width = max_ / 2 - min_ / 2;  // halves, as the whole may be over a double's range
+  if (is_capped_ || !(width > 0)) return object;
   std::array<std::int64_t, kHistogramBins> bins{};
   for (const auto& [cell, count] : counts_) {
-    const double place = (*cell_number(cell) - min_) / (max_ - min_) * kHistogramBins;
+    const double place = (cell_number(cell).value_or(min_) / 2 - min_ / 2) / width * kHistogramBins;
     bins[std::min<std::size_t>(static_cast<std::size_t>(place), kHistogramBins - 1)] += count;
   }
   Array histogram;
@@ -80,13 +82,9 @@ std::unique_ptr<TableScan> TableProfiler::begin(std::string path, TableFormat fo
   return TableScan::make(
       format, [this](const std::vector<std::string>& names, const Cells& cells) -> Status {
         Table& table = tables_.back();
-        if (table.names.size() != names.size()) {
-          table.names = names;
-          // Rows before a late column count as missing in it.
-          while (table.columns.size() < names.size()) {
-            table.columns.emplace_back();
-            for (std::int64_t i = 0; i < table.rows; ++i) table.columns.back().add(std::nullopt);
-          }
+        for (std::size_t i = table.names.size(); i < names.size(); ++i) {
+          table.names.push_back(names[i]);
+          table.columns.emplace_back().add_missing(table.rows);
         }
         for (std::size_t i = 0; i < names.size(); ++i)
           table.columns[i].add(i < cells.size() ? cells[i] : std::nullopt);

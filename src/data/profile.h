@@ -17,6 +17,8 @@ class ColumnProfile {
  public:
   static constexpr std::size_t kDistinctMax = 1000;
   void add(const std::optional<std::string>& cell);
+  /// Rows that came before the column did.
+  void add_missing(std::int64_t rows) { missing_ += rows; }
   std::int64_t present() const { return present_; }
   std::int64_t missing() const { return missing_; }
   bool is_distinct_capped() const { return is_capped_; }

@@ -5,6 +5,7 @@
 
 #include "takt/data/diff.h"
 #include "takt/data/table.h"
+#include "takt/store/pull.h"
 
 namespace takt::data {
 namespace {
@@ -159,21 +160,7 @@ Result<Response> get_content(DatasetService& datasets, access::Policy& policy, R
     response.headers.set("Content-Type", "application/octet-stream");
     response.content_length = entry.size;
     response.body = net::PullBody(
-        [&blobs = datasets.blobs(), project = asked.by.project(), entry,
-         offset = std::int64_t{0}](std::span<char> out) mutable -> Result<std::size_t> {
-          std::size_t got = 0;
-          const auto want =
-              std::min<std::int64_t>(static_cast<std::int64_t>(out.size()), entry.size - offset);
-          if (want == 0) return got;
-          TAKT_RETURN_IF_ERROR(
-              blobs.read(project, entry.digest, offset, want, [&](std::string_view part) -> Status {
-                std::ranges::copy(part, out.begin() + static_cast<std::ptrdiff_t>(got));
-                got += part.size();
-                return {};
-              }));
-          offset += static_cast<std::int64_t>(got);
-          return got;
-        });
+        store::pull_blob(datasets.blobs(), asked.by.project(), entry.digest, entry.size));
   }
   const auto slash = entry.path.rfind('/');
   const std::string file_name =
@@ -194,23 +181,20 @@ Result<Response> preview(DatasetService& datasets, access::Policy& policy, Reque
   if (path.empty() || table_format(path) == TableFormat::kNone)
     return fail(Code::kNotFound, asked.version.id.text() + " has no table to preview");
   TAKT_ASSIGN(const content::Entry entry, file_of(datasets, asked, path));
-  Array columns, rows;
-  const auto scan = TableScan::make(
-      table_format(path), [&](const std::vector<std::string>& names, const Cells& cells) -> Status {
-        if (static_cast<std::int64_t>(rows.size()) >= wanted) return {};
-        columns.clear();
-        for (const auto& name : names) columns.push_back(name);
-        Array row;
-        for (const auto& cell : cells) row.push_back(cell ? *cell : std::string());
-        rows.push_back(std::move(row));
-        return {};
-      });
+  TableHead head(table_format(path), static_cast<std::size_t>(wanted));
   constexpr std::int64_t kPreviewBytes = 1 << 20;
   const bool is_whole = entry.size <= kPreviewBytes;
   TAKT_RETURN_IF_ERROR(datasets.blobs().read(
       asked.by.project(), entry.digest, 0, std::min(entry.size, kPreviewBytes),
-      [&](std::string_view bytes) { return scan->feed(bytes); }));
-  if (is_whole) TAKT_RETURN_IF_ERROR(scan->finish());
+      [&](std::string_view bytes) { return head.feed(bytes); }));
+  if (is_whole) TAKT_RETURN_IF_ERROR(head.finish());
+  Array columns, rows;
+  for (const auto& name : head.columns()) columns.push_back(name);
+  for (const Cells& cells : head.rows()) {
+    Array row;
+    for (const auto& cell : cells) row.push_back(cell.value_or(""));
+    rows.push_back(std::move(row));
+  }
   return Response::json(
       Object{{"path", path}, {"columns", std::move(columns)}, {"rows", std::move(rows)}});
 }

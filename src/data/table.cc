@@ -3,8 +3,10 @@
 
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <map>
 
+#include "takt/base/utf8.h"
 #include "takt/base/value.h"
 
 namespace takt::data {
@@ -181,6 +183,31 @@ std::unique_ptr<TableScan> TableScan::make(TableFormat format, RowSink sink) {
   TAKT_CHECK(format != TableFormat::kNone, "no table");
   if (format == TableFormat::kCsv) return std::make_unique<CsvScan>(std::move(sink));
   return std::make_unique<JsonLinesScan>(std::move(sink));
+}
+
+TableHead::TableHead(TableFormat format, std::size_t rows_max)
+    : rows_max_(rows_max),
+      scan_(TableScan::make(
+          format, [this](const std::vector<std::string>& columns, const Cells& cells) -> Status {
+            if (is_full()) return {};
+            if (columns_.size() != columns.size()) columns_ = columns;
+            rows_.push_back(cells);
+            return {};
+          })) {}
+
+Status TableHead::feed(std::string_view bytes) {
+  if (is_full()) return {};
+  const Status fed = scan_->feed(bytes);
+  return is_full() ? Status{} : fed;
+}
+
+Status TableHead::finish() { return is_full() ? Status{} : scan_->finish(); }
+
+std::string counting_key(const std::string& cell) {
+  constexpr std::size_t kWholeMax = 256;
+  constexpr std::size_t kShown = 200;
+  if (cell.size() <= kWholeMax) return cell;
+  return shorten(cell, kShown) + " #" + std::to_string(std::hash<std::string>{}(cell));
 }
 
 std::optional<double> cell_number(std::string_view cell) {

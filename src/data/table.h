@@ -35,6 +35,26 @@ class TableScan {
   virtual Status finish() = 0;
 };
 
+/// The first rows of a table. What follows them is not looked at, so nothing there can be wrong.
+class TableHead {
+ public:
+  TableHead(TableFormat format, std::size_t rows_max);
+  Status feed(std::string_view bytes);
+  Status finish();
+  const std::vector<std::string>& columns() const { return columns_; }
+  const std::vector<Cells>& rows() const { return rows_; }
+
+ private:
+  bool is_full() const { return rows_.size() >= rows_max_; }
+  std::size_t rows_max_;
+  std::vector<std::string> columns_;
+  std::vector<Cells> rows_;
+  std::unique_ptr<TableScan> scan_;
+};
+
+/// What a cell is counted under: itself, or when it is long its beginning and its hash.
+std::string counting_key(const std::string& cell);
+
 /// The number a cell stands for, if it is one (finite, whole cell).
 std::optional<double> cell_number(std::string_view cell);
 

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "takt/data/validation.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "takt/base/utf8.h"
+
 namespace takt::data {
 namespace {
 
 constexpr std::size_t kBalanceClassesMax = 1000;
+constexpr std::size_t kCellShown = 100;
 constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
 
 std::string in_numbers(double number) {
-  return dump_json(Value(number == static_cast<double>(static_cast<std::int64_t>(number))
-                             ? Value(static_cast<std::int64_t>(number))
-                             : Value(number)));
+  constexpr double kWholeMax = 9007199254740992.0;  // beyond it not every whole number exists
+  const bool is_whole = std::abs(number) <= kWholeMax && std::trunc(number) == number;
+  return dump_json(is_whole ? Value(static_cast<std::int64_t>(number)) : Value(number));
 }
 
 class RowCountCheck final : public RuleCheck {
@@ -89,7 +94,9 @@ class BetweenCheck final : public RuleCheck {
         max_ = max_ ? std::max(*max_, *value) : *value;
       }
       if (value && *value >= low_ && *value <= high_) continue;
-      if (outside_++ == 0) example_ = *cells[i] + " in " + path + " row " + std::to_string(number);
+      if (outside_++ == 0)
+        example_ =
+            shorten(*cells[i], kCellShown) + " in " + path + " row " + std::to_string(number);
     }
   }
   Verdict verdict(std::int64_t rows) const override {
@@ -144,7 +151,8 @@ class BalanceCheck final : public RuleCheck {
     for (const std::size_t i : column_.places(path, columns)) {
       if (i >= cells.size() || !cells[i]) continue;
       ++total_;
-      if (counts_.size() <= kBalanceClassesMax || counts_.contains(*cells[i])) ++counts_[*cells[i]];
+      const std::string key = counting_key(*cells[i]);
+      if (counts_.size() <= kBalanceClassesMax || counts_.contains(key)) ++counts_[key];
     }
   }
   Verdict verdict(std::int64_t rows) const override {

@@ -2,6 +2,7 @@
 #include "takt/spine/blob_routes.h"
 
 #include "takt/content/pack.h"
+#include "takt/store/pull.h"
 
 namespace takt::spine {
 namespace {
@@ -61,30 +62,6 @@ Result<Response> put_blob(store::BlobStore& blobs, access::Policy& policy, Reque
   return Response::json(Object{{"digest", stored.value}}, 201);
 }
 
-/// Streams an object through a pull body in pieces that each read a range of it.
-Response stream_of(store::BlobStore& blobs, const ProjectId& project, const Digest& digest,
-                   std::int64_t size) {
-  Response response;
-  response.headers.set("Content-Type", "application/octet-stream");
-  response.content_length = size;
-  response.body = net::PullBody([&blobs, project, digest, size, offset = std::int64_t{0}](
-                                    std::span<char> out) mutable -> Result<std::size_t> {
-    const std::int64_t want =
-        std::min<std::int64_t>(static_cast<std::int64_t>(out.size()), size - offset);
-    if (want == 0) return std::size_t{0};
-    std::size_t got = 0;
-    TAKT_RETURN_IF_ERROR(
-        blobs.read(project, digest, offset, want, [&](std::string_view bytes) -> Status {
-          std::copy(bytes.begin(), bytes.end(), out.begin() + static_cast<std::ptrdiff_t>(got));
-          got += bytes.size();
-          return {};
-        }));
-    offset += static_cast<std::int64_t>(got);
-    return got;
-  });
-  return response;
-}
-
 Result<Response> get_blob(store::BlobStore& blobs, access::Policy& policy, Request& request) {
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "artifact"));
   TAKT_ASSIGN(const Digest digest, digest_param(request));
@@ -94,7 +71,11 @@ Result<Response> get_blob(store::BlobStore& blobs, access::Policy& policy, Reque
     TAKT_ASSIGN(std::string bytes, blobs.read_bytes(by.project(), digest));
     return Response::bytes(std::move(bytes), "application/octet-stream");
   }
-  return stream_of(blobs, by.project(), digest, size);
+  Response response;
+  response.headers.set("Content-Type", "application/octet-stream");
+  response.content_length = size;
+  response.body = net::PullBody(store::pull_blob(blobs, by.project(), digest, size));
+  return response;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "takt/base/testing/temp_dir.h"
 #include "takt/content/pack.h"
+#include "takt/store/pull.h"
 #include "takt/store/testing/database_pair.h"
 
 namespace takt::store {
@@ -200,6 +201,33 @@ TEST(Blobs, corrupted_bytes_are_noticed_and_named) {
       EXPECT_NE(bytes.error().message.find(digest.value), std::string::npos);
       EXPECT_NE(bytes.error().message.find(s.folder.path().string()), std::string::npos);
     }
+  });
+}
+
+/// All that a pull gives in pieces; its error if it ends in one.
+Result<std::string> pulled(const ReadBytes& pull) {
+  std::string all, piece(300'000, '\0');
+  while (true) {
+    TAKT_ASSIGN(const std::size_t got, pull(std::span<char>(piece.data(), piece.size())));
+    if (got == 0) return all;
+    all.append(piece, 0, got);
+  }
+}
+
+TEST(Blobs, a_pulled_download_is_whole_or_ends_in_an_error) {
+  on_both([](Stores& s) {
+    const std::string large(2'000'000, 'y');
+    const Digest digest = sha256(large);
+    ASSERT_TRUE(s.blobs->add(kProject, digest, bytes_in_pieces(large, 100'000)));
+    EXPECT_EQ(pulled(pull_blob(*s.blobs, kProject, digest, 2'000'000)).value_or(""), large);
+    for (const fs::path& file : files_below(s.folder.path())) {
+      std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+      stream.seekp(75);
+      stream.put('!');
+    }
+    const auto broken = pulled(pull_blob(*s.blobs, kProject, digest, 2'000'000));
+    ASSERT_FALSE(broken);
+    EXPECT_NE(broken.error().message.find(digest.value), std::string::npos);
   });
 }
 
