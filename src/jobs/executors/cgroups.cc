@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <sstream>
 
+#include "takt/base/clock.h"
 #include "takt/base/file.h"
 
 namespace takt::jobs {
@@ -20,6 +22,8 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kCpuPeriodUs = 100'000;
 constexpr std::string_view kServerLeaf = "server";
 constexpr std::string_view kPidsMax = "16384";
+constexpr int kRemoveTriesMax = 100;
+constexpr std::int64_t kRemovePauseMs = 10;
 
 // Where hierarchies are mounted and where this process is in them.
 struct CgroupView {
@@ -230,13 +234,16 @@ Result<AttemptCgroups> Cgroups::make(std::string_view leaf, const CgroupLimits& 
 
 void Cgroups::remove(std::string_view leaf) const {
   for (const fs::path& path : leaves(leaf)) {
-    if (::rmdir(path.c_str()) == 0 || errno == ENOENT) continue;
-    if (!write_text(path / "cgroup.kill", "1")) {
-      std::istringstream pids(read_text(path / "cgroup.procs"));
-      for (pid_t pid = 0; pids >> pid;) ::kill(pid, SIGKILL);
+    // A killed process leaves its cgroup a moment later: nothing of this attempt may run on beside
+    // the next one.
+    for (int tries = 0; tries < kRemoveTriesMax; ++tries) {
+      if (::rmdir(path.c_str()) == 0 || (errno != EBUSY && errno != ENOTEMPTY)) break;
+      if (!write_text(path / "cgroup.kill", "1")) {
+        std::istringstream pids(read_text(path / "cgroup.procs"));
+        for (pid_t pid = 0; pids >> pid;) ::kill(pid, SIGKILL);
+      }
+      system_clock().sleep_ms(kRemovePauseMs);
     }
-    // A killed process leaves its cgroup a moment later: the next attempt's make() takes it over.
-    ::rmdir(path.c_str());
   }
 }
 

@@ -12,12 +12,14 @@
 #include <optional>
 
 #include "takt/base/digest.h"
+#include "takt/base/lock.h"
 #include "takt/base/process.h"
 #include "takt/base/safe_path.h"
 #include "takt/base/value.h"
 #include "takt/jobs/executors/cgroups.h"
 #include "takt/jobs/executors/exit_notices.h"
 #include "takt/jobs/executors/isolation.h"
+#include "takt/jobs/executors/job_users.h"
 
 namespace takt::jobs {
 namespace {
@@ -107,17 +109,19 @@ class LocalExecutor final : public Executor {
         isolation_(options_.isolate ? probe_isolation(options_.shim, options_.data_dir)
                                     : IsolationProbe{}),
         capacity_(machine_capacity(options_)),
+        users_(options_.uid, options_.uid_count),
         notices_(std::move(notices)) {}
 
   ~LocalExecutor() override { cgroups_.release(); }
 
   Status start(const Launch& launch) override {
     const bool is_own = launch.kind == JobKind::kGateway;  // takt itself, with its own files
-    if (changes_user() && !is_own) TAKT_RETURN_IF_ERROR(give_folders(launch));
+    const uid_t user = changes_user() ? users_.choose(launch.lease.job) : ::geteuid();
+    if (changes_user() && !is_own) TAKT_RETURN_IF_ERROR(give_folders(launch, user));
     const CgroupLimits limits{launch.resources.cpu_millicores, launch.limit_cpu_millicores,
                               launch.limit_memory_bytes};
     TAKT_ASSIGN(const AttemptCgroups cgroups, cgroups_.make(leaf_name(launch.lease), limits));
-    const std::string spec = dump_json(shim_spec(launch, cgroups, is_own));
+    const std::string spec = dump_json(shim_spec(launch, cgroups, is_own, user));
     TAKT_RETURN_IF_ERROR(write_spec(launch.folder, spec));
     notices_->watch(launch.folder.root());
     const auto answer = run({.command = {options_.shim.string(), launch.folder.root().string()},
@@ -125,6 +129,8 @@ class LocalExecutor final : public Executor {
                              .folder = "/"},
                             kShimAnswerMs);
     if (answer && answer->exit_code == 0) return {};
+    // No answer in time is no refusal: the supervisor may have the attempt, and poll() tells.
+    if (!answer && answer.error().code == Code::kTimeout) return fail(answer.error());
     cgroups_.remove(leaf_name(launch.lease));
     if (!answer) return fail(answer.error());
     std::string why = answer->errors;
@@ -135,15 +141,20 @@ class LocalExecutor final : public Executor {
   Result<AttemptStatus> poll(const Lease& lease) override {
     const AttemptFolder folder = folder_of(lease);
     // A record is written when nothing runs any more: it is final though the shim is still there.
-    if (auto ended = read_record(lease, folder)) return *ended;
-    if (is_locked(folder.lock())) {
+    TAKT_ASSIGN(const auto ended, read_record(lease, folder));
+    if (ended) return *ended;
+    TAKT_ASSIGN(const bool is_held, is_lock_held(folder.lock()));
+    if (is_held) {
       notices_->watch(folder.root());  // an attempt that a server before us started
       return AttemptStatus{AttemptPhase::kRunning, {}};
     }
-    if (auto ended = read_record(lease, folder)) return *ended;  // written between the two looks
+    TAKT_ASSIGN(const auto late, read_record(lease, folder));  // written between the two looks
+    if (late) return *late;
     const auto mark = read_file(folder.started(), 4096);
-    if (mark && *mark == kGivenUp) return AttemptStatus{AttemptPhase::kNeverStarted, {}};
-    return mark ? Result<AttemptStatus>(lost(lease)) : fence(lease, folder);
+    if (!mark && mark.error().code == Code::kNotFound) return fence(lease, folder);
+    if (!mark) return fail(mark.error());
+    if (*mark == kGivenUp) return AttemptStatus{AttemptPhase::kNeverStarted, {}};
+    return lost(lease);
   }
 
   std::map<std::string, std::string> endpoints(const Lease& lease,
@@ -192,22 +203,20 @@ class LocalExecutor final : public Executor {
   bool changes_user() const {
     return ::geteuid() == 0 && isolation_.kind == IsolationKind::kNamespace;
   }
-  uid_t user_of(const Lease& lease) const {
-    return options_.uid + static_cast<uid_t>(lease.job.value % options_.uid_count);
-  }
   AttemptFolder folder_of(const Lease& lease) const {
     return AttemptFolder(options_.data_dir, lease.job, lease.attempt);
   }
 
-  Status give_folders(const Launch& launch) const {
+  Status give_folders(const Launch& launch, uid_t user) const {
     const AttemptFolder& folder = launch.folder;
     for (const fs::path& path : {folder.work(), folder.outputs(), folder.home(), folder.tmp(),
                                  folder.ports(), folder.checkpoint()})
-      TAKT_RETURN_IF_ERROR(give_to(path, user_of(launch.lease)));
+      TAKT_RETURN_IF_ERROR(give_to(path, user));
     return {};
   }
 
-  Value shim_spec(const Launch& launch, const AttemptCgroups& cgroups, bool is_own) const {
+  Value shim_spec(const Launch& launch, const AttemptCgroups& cgroups, bool is_own,
+                  uid_t user) const {
     const IsolationKind kind = is_own ? IsolationKind::kNone : isolation_.kind;
     Value spec;
     spec["format"] = 1;
@@ -225,7 +234,7 @@ class LocalExecutor final : public Executor {
     spec["grace_ms"] = kTimeoutGraceMs;
     spec["oom_score_adj"] = is_own ? 0 : 500;
     spec["isolation"]["kind"] = isolation_name(kind);
-    if (kind == IsolationKind::kNamespace) put_view(launch, spec);
+    if (kind == IsolationKind::kNamespace) put_view(launch, user, spec);
     spec["cgroups"] = Object{{"enter", texts_value(cgroups.enter)},
                              {"kill", cgroups.kill},
                              {"memory", cgroups.memory},
@@ -233,9 +242,9 @@ class LocalExecutor final : public Executor {
     return spec;
   }
 
-  void put_view(const Launch& launch, Value& spec) const {
+  void put_view(const Launch& launch, uid_t user, Value& spec) const {
     if (changes_user()) {
-      const auto uid = static_cast<std::int64_t>(user_of(launch.lease));
+      const auto uid = static_cast<std::int64_t>(user);
       spec["user"] = Object{{"uid", uid}, {"gid", uid}};
     }
     spec["isolation"]["hidden"] = texts_value({options_.data_dir.string()});
@@ -248,9 +257,12 @@ class LocalExecutor final : public Executor {
     spec["isolation"]["visible"] = std::move(paths);
   }
 
-  std::optional<AttemptStatus> read_record(const Lease& lease, const AttemptFolder& folder) const {
+  // Nothing when there is none. An error says nothing about the attempt.
+  Result<std::optional<AttemptStatus>> read_record(const Lease& lease,
+                                                   const AttemptFolder& folder) const {
     const auto record = read_file(folder.exit(), 1 << 20);
-    if (!record) return std::nullopt;
+    if (!record && record.error().code == Code::kNotFound) return std::nullopt;
+    if (!record) return fail(record.error());
     const auto exit = parse_exit_record(*record, lease.token);
     if (!exit) return lost(lease);
     return AttemptStatus{AttemptPhase::kEnded, *exit};
@@ -277,6 +289,7 @@ class LocalExecutor final : public Executor {
   const Cgroups cgroups_;
   const IsolationProbe isolation_;
   const Resources capacity_;
+  JobUsers users_;
   const std::unique_ptr<ExitNotices> notices_;
 };
 

@@ -16,7 +16,8 @@ struct LocalExecutorOptions {
   std::int64_t cpu_millicores = 0;  // capacity; 0: what the machine has
   std::int64_t memory_bytes = 0;
   std::int64_t gpus = -1;  // -1: those found
-  /// As root, job N runs as user uid + N mod uid_count, so that jobs cannot touch each other.
+  /// As root, job N runs as user uid + N mod uid_count, or as the next that no process has, so that
+  /// jobs cannot touch each other.
   uid_t uid = 64'000;
   uid_t uid_count = 1'000;
   bool isolate = true;  // false: only for tests
