@@ -15,7 +15,8 @@ class Aside {
   virtual void run(std::function<void()> task) = 0;
 };
 
-/// A few threads; tasks not begun at destruction are dropped (the next start finds them again).
+/// A few threads; tasks not begun at destruction are dropped (the next start finds them again, and
+/// discard_leftovers what was to be discarded).
 std::unique_ptr<Aside> make_thread_aside(int threads);
 
 }  // namespace takt::jobs

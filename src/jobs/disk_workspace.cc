@@ -121,12 +121,12 @@ class DiskWorkspace final : public Workspace {
 
   void discard(const Job& job, const Attempt& attempt, bool is_last) override {
     const AttemptFolder folder(data_dir_, job.id, attempt.number);
-    for (const fs::path& path : {folder.work(), folder.inputs(), folder.outputs(), folder.home(),
-                                 folder.tmp(), folder.ports()})
+    // The work folder goes last: while it is there, a server that was killed here begins anew.
+    if (is_last && !is_endless(job.spec.kind)) (void)parts_.access.end_job_tokens(job.id);
+    if (is_last) (void)remove_tree(folder.checkpoint());
+    for (const fs::path& path : {folder.inputs(), folder.outputs(), folder.home(), folder.tmp(),
+                                 folder.ports(), folder.work()})
       (void)remove_tree(path);
-    if (!is_last) return;
-    (void)remove_tree(folder.checkpoint());
-    if (!is_endless(job.spec.kind)) (void)parts_.access.end_job_tokens(job.id);
   }
 
  private:

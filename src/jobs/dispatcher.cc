@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "takt/base/log.h"
+#include "takt/base/passing.h"
 #include "takt/jobs/job_store.h"
 #include "takt/jobs/metrics.h"
 #include "takt/jobs/transitions.h"
@@ -19,6 +20,7 @@ namespace takt::jobs {
 namespace {
 
 constexpr std::int64_t kIdleMs = 60'000;
+constexpr std::int64_t kCollectAgainMs = 5'000;
 
 void note_problem(std::string_view what, JobId job, const Error& error) {
   log_warn(what, {{"job", job.value}, {"error", error.text()}});
@@ -41,9 +43,10 @@ struct Dispatcher::Impl {
   /// at that somebody wants to stop, or that have not been seen running.
   std::int64_t pass(bool looks) {
     take_results();
-    std::vector<OpenJob> open;
+    std::vector<OpenJob> placed, waiting;
     const Status loaded = parts.db.read([&](store::Reader& reader) -> Status {
-      TAKT_ASSIGN(open, list_open_jobs(reader, options.queue_max));
+      TAKT_ASSIGN(placed, list_placed_jobs(reader));
+      TAKT_ASSIGN(waiting, list_waiting_jobs(reader, options.queue_max));
       return {};
     });
     if (!loaded) {
@@ -51,13 +54,13 @@ struct Dispatcher::Impl {
       return options.tick_ms;
     }
     bool changed = false;
-    for (const OpenJob& job : open) {
-      if (job.state == JobState::kWaiting || busy.contains(job.id)) continue;
+    for (const OpenJob& job : placed) {
+      if (busy.contains(job.id)) continue;
       if (looks || job.state != JobState::kRunning) changed |= watch(job);
     }
     // Ends change the queue itself: it is read again before anything is placed.
     if (changed) return 0;
-    return place(open);
+    return place(placed, waiting);
   }
 
   // ---- watching
@@ -124,6 +127,8 @@ struct Dispatcher::Impl {
     if (end.outcome.failure != FailureClass::kNone || job.state == JobState::kStopping ||
         !has_outputs)
       return write_end(lease, end);
+    const auto known = stuck.find(job.id);
+    if (known != stuck.end() && parts.db.clock().mono() < known->second.again) return false;
     busy.insert(job.id);
     parts.aside.run([this, job, lease, exit] {
       SideResult result{lease, {}, parts.workspace.collect(job, job.attempts.back()), exit};
@@ -141,7 +146,6 @@ struct Dispatcher::Impl {
     if (problem != start_problems.end()) {
       end.outcome = launch_outcome(problem->second);
       end.is_free = false;
-      start_problems.erase(problem);
     }
     return write_end(lease, end);
   }
@@ -158,6 +162,8 @@ struct Dispatcher::Impl {
       return false;
     }
     leases.erase(lease.job);
+    start_problems.erase(lease.job);
+    stuck.erase(lease.job);
     if (!state) return true;
     count_attempt_end(end.outcome.failure);
     log_info("attempt ended", {{"job", lease.job.value},
@@ -212,9 +218,12 @@ struct Dispatcher::Impl {
       end.collected = std::move(**result.collected);
     } else {
       const Error& error = result.collected->error();
-      // The store's trouble, not the job's: the record stays, the next pass collects again.
-      if (error.code == Code::kUnavailable || error.code == Code::kTimeout) {
+      // The store's trouble, not the job's: the record and the files stay, and are collected again.
+      if (is_passing(error.code) || error.code == Code::kExhausted) {
         note_problem("outputs cannot be stored yet", result.lease.job, error);
+        stuck[result.lease.job] = {
+            parts.db.clock().mono() + kCollectAgainMs * 1000,
+            "it has ended, and its outputs wait to be stored: " + error.text()};
         return;
       }
       end.outcome = {FailureClass::kExitCode, "it ended with exit code 0, but " + error.text()};
@@ -224,15 +233,12 @@ struct Dispatcher::Impl {
 
   // ---- placing
 
-  std::int64_t place(const std::vector<OpenJob>& open) {
+  std::int64_t place(const std::vector<OpenJob>& placed, const std::vector<OpenJob>& waiting) {
     QueueView view;
-    for (const OpenJob& job : open) {
-      if (job.state == JobState::kWaiting)
-        view.waiting.push_back(
-            {job.id, job.priority, job.resources, job.submitted_ms, job.not_before_ms});
-      else
-        view.placed.push_back({job.id, job.resources});
-    }
+    for (const OpenJob& job : placed) view.placed.push_back({job.id, job.resources});
+    for (const OpenJob& job : waiting)
+      view.waiting.push_back(
+          {job.id, job.priority, job.resources, job.submitted_ms, job.not_before_ms});
     const UnixMs now = parts.db.clock().now_ms();
     const std::vector<Decision> decisions =
         plan(view, parts.executor.capacity(), now, options.hold_after_ms);
@@ -277,6 +283,7 @@ struct Dispatcher::Impl {
   void publish_queue(const QueueView& view, std::map<JobId, std::string> reasons) {
     set_queue_gauges(static_cast<std::int64_t>(view.waiting.size()),
                      static_cast<std::int64_t>(view.placed.size()));
+    for (const auto& [job, why] : stuck) reasons.emplace(job, why.reason);
     const std::lock_guard guard(mutex);
     wait_reasons.swap(reasons);
   }
@@ -316,6 +323,11 @@ struct Dispatcher::Impl {
   std::map<JobId, Lease> leases;          // of placed jobs, as read from their rows
   std::set<JobId> busy;                   // a side task works on its attempt
   std::map<JobId, Error> start_problems;  // what start() said, until poll() tells what is true
+  struct Stuck {
+    Mono again;  // not collected before
+    std::string reason;
+  };
+  std::map<JobId, Stuck> stuck;  // ended well, but their outputs could not be stored yet
 
   mutable std::mutex mutex;
   std::condition_variable changed;

@@ -21,7 +21,7 @@ struct DispatcherOptions {
   int lost_max = 3;             // lost attempts of a job that are repeated beside its retries
   std::int64_t tick_ms = 1000;  // how often attempts are looked at without a notice
   std::int64_t hold_after_ms = kHoldAfterMs;
-  int queue_max = 10'000;  // jobs that one pass looks at
+  int queue_max = 10'000;  // waiting jobs that one pass looks at
 };
 
 struct DispatcherParts {
@@ -49,7 +49,8 @@ class Dispatcher {
   /// timer alone makes the next one worthwhile.
   std::int64_t pass();
 
-  /// Why a job waits, as of the last pass; "" when it is not known to. Any thread.
+  /// Why a job waits, or has ended and waits for its outputs to be stored, as of the last pass; ""
+  /// when it is not known to. Any thread.
   std::string wait_reason(JobId job) const;
 
  private:

@@ -43,10 +43,10 @@ class DispatcherTest : public ::testing::Test {
     restart();
   }
   // A crash: what was only in memory is gone, rows and attempts stay.
-  void restart() {
+  void restart(DispatcherOptions options = {}) {
     aside_.drop_all();
-    dispatcher_ = std::make_unique<Dispatcher>(DispatcherParts{*db_, executor_, workspace_, aside_},
-                                               DispatcherOptions{});
+    dispatcher_ =
+        std::make_unique<Dispatcher>(DispatcherParts{*db_, executor_, workspace_, aside_}, options);
   }
 
   Job submit(JobSpec spec) {
@@ -296,6 +296,50 @@ TEST_F(DispatcherTest, a_missing_output_fails_the_job_by_name) {
   advance(1000);
   EXPECT_EQ(job(id).state, JobState::kFailed);
   EXPECT_EQ(job(id).reason, "it ended with exit code 0, but output 'model' was not written");
+}
+
+TEST_F(DispatcherTest, a_running_job_is_watched_however_many_wait_before_it) {
+  restart({.queue_max = 2});
+  JobSpec low;
+  low.priority = 1;
+  const Job running = submit(low);
+  settle();
+  ASSERT_EQ(job(running.id).state, JobState::kRunning);
+  JobSpec high;
+  high.priority = 9;
+  high.resources.cpu_millicores = 2000;
+  std::vector<Job> waiting;
+  for (int i = 0; i < 3; ++i) waiting.push_back(submit(high));
+  settle();
+  EXPECT_EQ(executor_.used().cpu_millicores, 1000) << "what it holds is not given away";
+  advance(1000);
+  EXPECT_EQ(job(running.id).state, JobState::kSucceeded);
+  for (int i = 0; i < 4; ++i) advance(1000);
+  for (const Job& one : waiting) EXPECT_EQ(job(one.id).state, JobState::kSucceeded);
+}
+
+TEST_F(DispatcherTest, outputs_that_the_disk_has_no_room_for_are_stored_later) {
+  JobSpec spec;
+  spec.outputs.push_back({"metrics", actions::PortKind::kJson, ""});
+  const Job submitted = submit(spec);
+  int tries = 0;
+  workspace_.collect_fault = [&](const Job&) -> Status {
+    ++tries;
+    return fail(Code::kExhausted, "storing output 'metrics': no space left on the device");
+  };
+  settle();
+  advance(1000);
+  EXPECT_EQ(job(submitted.id).state, JobState::kRunning);
+  EXPECT_NE(dispatcher_->wait_reason(submitted.id).find("no space left"), std::string::npos);
+  EXPECT_EQ(tries, 1) << "not tried in every pass";
+  restart();
+  settle();
+  EXPECT_EQ(tries, 2) << "a new server tries at once";
+  workspace_.collect_fault = nullptr;
+  advance(6000);
+  EXPECT_EQ(job(submitted.id).state, JobState::kSucceeded);
+  EXPECT_EQ(job(submitted.id).attempts.size(), 1u);
+  EXPECT_EQ(dispatcher_->wait_reason(submitted.id), "");
 }
 
 TEST_F(DispatcherTest, a_code_that_cannot_be_laid_out_fails_the_job_with_the_reason) {

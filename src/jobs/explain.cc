@@ -74,6 +74,7 @@ void explain_running(const Job& job, UnixMs now, spine::Explanation& out) {
   if (job.state == JobState::kStopping)
     out.lines.push_back(job.reason + "; it has " + format_duration_ms(job.grace_ms) +
                         " to end by itself");
+  if (job.state == JobState::kRunning && !job.reason.empty()) out.lines.push_back(job.reason);
   if (attempt.started_ms > 0)
     out.lines.push_back("attempt " + std::to_string(attempt.number) + " has run for " +
                         format_duration_ms(now - attempt.started_ms));
@@ -138,27 +139,24 @@ class JobLineSource final : public spine::LineSource {
     spine::LineCard card;
     card.station = "jobs";
     for (const auto& [state, count] : counts) card.total += count;
-    std::int64_t waiting = 0;
     for (const Job& job : open) {
       if (card.pieces.size() < kPiecesMax) card.pieces.push_back(ref_of(job.id));
-      if (job.state != JobState::kWaiting) {
-        ++card.moving;
-        continue;
-      }
-      ++waiting;
-      if (card.stops.size() < kPiecesMax)
+      if (job.state == JobState::kWaiting && card.stops.size() < kPiecesMax)
         card.stops.push_back({"waiting", ref_of(job.id), job.spec.name + ": " + job.reason,
                               "takt why job/" + number_text(job.id), job.submitted_ms});
     }
     for (const Job& job : failed)
       card.stops.push_back({"failed", ref_of(job.id), job.spec.name + ": " + job.reason,
                             "takt why job/" + number_text(job.id), job.ended_ms});
-    card.lines.push_back(std::to_string(card.moving) + " running, " + std::to_string(waiting) +
-                         " waiting");
+    // Counted in the rows: of open jobs only the newest are at hand.
     const auto count_of = [&counts](JobState state) {
       const auto found = counts.find(state);
       return found == counts.end() ? 0 : found->second;
     };
+    card.moving = count_of(JobState::kStarting) + count_of(JobState::kRunning) +
+                  count_of(JobState::kStopping);
+    card.lines.push_back(std::to_string(card.moving) + " running, " +
+                         std::to_string(count_of(JobState::kWaiting)) + " waiting");
     card.lines.push_back(std::to_string(count_of(JobState::kSucceeded)) + " succeeded, " +
                          std::to_string(count_of(JobState::kFailed)) + " failed");
     return card;

@@ -87,6 +87,22 @@ Result<std::vector<Job>> jobs_from(store::Reader& reader, const store::Rows& row
   return jobs;
 }
 
+Result<std::vector<OpenJob>> open_jobs_from(const store::Rows& rows) {
+  std::vector<OpenJob> jobs;
+  for (const store::Row& row : rows) {
+    OpenJob job;
+    job.id.value = row.integer(0);
+    TAKT_ASSIGN(job.state, parse_job_state(row.text(1)));
+    job.priority = static_cast<int>(row.integer(2));
+    job.resources = {row.integer(3), row.integer(4), row.integer(5)};
+    job.submitted_ms = row.integer(6);
+    job.not_before_ms = row.integer(7);
+    job.cancel_ms = row.integer(8);
+    jobs.push_back(job);
+  }
+  return jobs;
+}
+
 // "%text%", lower case, with LIKE's own characters taken literally.
 std::string contains_pattern(std::string_view text) {
   if (text.empty()) return {};
@@ -161,21 +177,14 @@ Result<std::vector<Job>> list_jobs(store::Reader& reader, const ProjectId& proje
   return jobs_from(reader, rows);
 }
 
-Result<std::vector<OpenJob>> list_open_jobs(store::Reader& reader, int limit) {
-  TAKT_ASSIGN(const store::Rows rows, reader.query(sql::kListOpenJobs, {std::int64_t{limit}}));
-  std::vector<OpenJob> jobs;
-  for (const store::Row& row : rows) {
-    OpenJob job;
-    job.id.value = row.integer(0);
-    TAKT_ASSIGN(job.state, parse_job_state(row.text(1)));
-    job.priority = static_cast<int>(row.integer(2));
-    job.resources = {row.integer(3), row.integer(4), row.integer(5)};
-    job.submitted_ms = row.integer(6);
-    job.not_before_ms = row.integer(7);
-    job.cancel_ms = row.integer(8);
-    jobs.push_back(job);
-  }
-  return jobs;
+Result<std::vector<OpenJob>> list_placed_jobs(store::Reader& reader) {
+  TAKT_ASSIGN(const store::Rows rows, reader.query(sql::kListPlacedJobs));
+  return open_jobs_from(rows);
+}
+
+Result<std::vector<OpenJob>> list_waiting_jobs(store::Reader& reader, int limit) {
+  TAKT_ASSIGN(const store::Rows rows, reader.query(sql::kListWaitingJobs, {std::int64_t{limit}}));
+  return open_jobs_from(rows);
 }
 
 Status save_job(store::Tx& tx, const Job& job) {

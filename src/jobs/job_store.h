@@ -32,8 +32,10 @@ struct OpenJob {
   Resources resources;
   UnixMs submitted_ms = 0, not_before_ms = 0, cancel_ms = 0;
 };
+/// All that hold resources: starting, running or stopping.
+Result<std::vector<OpenJob>> list_placed_jobs(store::Reader& reader);
 /// By priority, then number; at most `limit`.
-Result<std::vector<OpenJob>> list_open_jobs(store::Reader& reader, int limit);
+Result<std::vector<OpenJob>> list_waiting_jobs(store::Reader& reader, int limit);
 
 /// Writes what may change of a job (not its spec), or of an attempt.
 Status save_job(store::Tx& tx, const Job& job);

@@ -14,7 +14,6 @@ namespace takt::jobs {
 namespace {
 
 constexpr std::int64_t kLogBytesMax = 8 << 20;
-constexpr int kOpenJobsMax = 100'000;
 constexpr std::size_t kOwnerBytesMax = 512;
 
 using actions::PortKind;
@@ -111,9 +110,8 @@ class StoredJobService final : public JobService {
   Result<CapacityUse> capacity(const access::CanRead&) override {
     std::vector<PlacedJob> placed;
     TAKT_RETURN_IF_ERROR(parts_.db.read([&](store::Reader& reader) -> Status {
-      TAKT_ASSIGN(const std::vector<OpenJob> open, list_open_jobs(reader, kOpenJobsMax));
-      for (const OpenJob& job : open)
-        if (job.state != JobState::kWaiting) placed.push_back({job.id, job.resources});
+      TAKT_ASSIGN(const std::vector<OpenJob> open, list_placed_jobs(reader));
+      for (const OpenJob& job : open) placed.push_back({job.id, job.resources});
       return {};
     }));
     return CapacityUse{parts_.executor.capacity(), sum(placed)};
@@ -184,6 +182,9 @@ class StoredJobService final : public JobService {
     if (job.state == JobState::kWaiting) {
       job.reason = parts_.wait_reason(job.id);
       if (job.reason.empty()) job.reason = "the queue has not looked at it yet";
+    }
+    if (job.state == JobState::kRunning) {
+      if (std::string stuck = parts_.wait_reason(job.id); !stuck.empty()) job.reason = stuck;
     }
     if (job.state == JobState::kRunning && !job.spec.ports.empty() && !job.attempts.empty()) {
       const Attempt& last = job.attempts.back();

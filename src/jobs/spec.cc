@@ -13,13 +13,14 @@ constexpr std::size_t kNamesMax = 1000;    // inputs, outputs, params, env of on
 constexpr std::size_t kWordsMax = 10'000;  // of a command
 constexpr std::int64_t kGpusMax = 64;
 constexpr std::int64_t kRetriesMax = 100;
+constexpr std::int64_t kDurationMsMax = 3650ll * 24 * 3'600'000;  // times are added to it
 
 using actions::PortKind;
 
 // An amount written as text or as a number ("500m", 2), by the parser of its unit.
 void read_amount(Fields& fields, std::string_view key,
                  Result<std::int64_t> (*parse)(std::string_view), std::int64_t min,
-                 std::int64_t& into) {
+                 std::int64_t& into, std::int64_t max = INT64_MAX) {
   if (!fields.has(key)) {
     fields.amount(key, "");
     return;
@@ -30,6 +31,8 @@ void read_amount(Fields& fields, std::string_view key,
     fields.reject(key, value.error().message, value.error().hint);
   else if (*value < min)
     fields.reject(key, "must be at least " + std::to_string(min) + ", got " + text);
+  else if (*value > max)
+    fields.reject(key, "must be at most " + format_duration_ms(max) + ", got " + text);
   else
     into = *value;
 }
@@ -216,10 +219,10 @@ void read_scalars(Fields& fields, JobSpec& spec) {
   for (const std::string& port : spec.ports)
     if (const Status good = check_name("port name", port); !good)
       fields.reject("ports", good.error().message, good.error().hint);
-  read_amount(fields, "timeout", &parse_duration_ms, 1, spec.timeout_ms);
+  read_amount(fields, "timeout", &parse_duration_ms, 1, spec.timeout_ms, kDurationMsMax);
   read_object(fields, "retries", [&](Fields& inner) {
     spec.retries_max = static_cast<int>(inner.integer("max", 0, 0, kRetriesMax));
-    read_amount(inner, "backoff", &parse_duration_ms, 0, spec.retry_backoff_ms);
+    read_amount(inner, "backoff", &parse_duration_ms, 0, spec.retry_backoff_ms, kDurationMsMax);
   });
   spec.priority = static_cast<int>(fields.integer("priority", 5, 1, 9));
   spec.seed = fields.integer("seed", 0, INT64_MIN, INT64_MAX);

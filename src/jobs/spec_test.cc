@@ -78,6 +78,11 @@ TEST(JobSpec, each_wrong_field_is_named_with_its_value) {
   EXPECT_EQ(refusal("{command: x, resources: {cpu: lots}}"),
             "spec.resources.cpu | spec.resources.cpu: not an amount of CPU: \"lots\"; write 500m, "
             "0.5 or 2");
+  EXPECT_EQ(refusal("{command: x, timeout: 99999999999d}"),
+            "spec.timeout | spec.timeout: must be at most 3650 d, got 99999999999d");
+  EXPECT_EQ(
+      refusal("{command: x, retries: {max: 1, backoff: 99999999999d}}"),
+      "spec.retries.backoff | spec.retries.backoff: must be at most 3650 d, got 99999999999d");
   EXPECT_EQ(
       refusal("{command: x, timeout: soon}"),
       "spec.timeout | spec.timeout: not a duration: \"soon\"; write 90s, 10m, 1h30m or 250ms");

@@ -5,6 +5,7 @@
 #include "takt/jobs/attempt_folder.h"
 #include "takt/jobs/explain.h"
 #include "takt/jobs/job_step.h"
+#include "takt/jobs/leftovers.h"
 #include "takt/jobs/service.h"
 #include "takt/jobs/workspace.h"
 
@@ -65,7 +66,12 @@ std::filesystem::path JobStation::log_path(JobId job, int attempt) const {
   return AttemptFolder(impl_->data_dir, job, attempt).log();
 }
 
-void JobStation::start() { impl_->dispatcher->start(); }
+void JobStation::start() {
+  impl_->dispatcher->start();
+  impl_->aside->run([impl = impl_.get()] {
+    discard_leftovers(impl->parts.db, *impl->workspace, impl->data_dir);
+  });
+}
 void JobStation::stop() { impl_->dispatcher->stop(); }
 
 std::unique_ptr<actions::StepRunner> JobStation::make_step() {

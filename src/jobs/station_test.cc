@@ -243,6 +243,40 @@ TEST_F(StationTest, a_restarted_server_finds_what_ran_on) {
   EXPECT_EQ(log_of(job.id), "before\nafter\n");
 }
 
+TEST_F(StationTest, what_a_crash_left_of_an_ended_attempt_goes_at_the_next_start) {
+  const Job job = submit("{command: 'true'}");
+  wait_for_end(job.id);
+  station_.reset();
+  const AttemptFolder folder(data_dir_, job.id, 1);
+  ASSERT_TRUE(make_dirs(folder.work() / "deep"));
+  ASSERT_TRUE(make_dirs(folder.checkpoint()));
+  ASSERT_TRUE(make_dirs(AttemptFolder(data_dir_, JobId{99}, 1).work()));  // of no job that is known
+  open_station();
+  for (int i = 0; i < 1000 && fs::exists(folder.work()); ++i) ::usleep(5000);
+  EXPECT_FALSE(fs::exists(folder.work()));
+  EXPECT_FALSE(fs::exists(folder.checkpoint()));
+  EXPECT_TRUE(fs::exists(folder.log())) << "its log stays";
+  EXPECT_TRUE(fs::exists(AttemptFolder(data_dir_, JobId{99}, 1).work()));
+}
+
+TEST_F(StationTest, an_attempt_that_cannot_be_looked_at_is_not_taken_for_lost) {
+  const Job job = submit("{command: sleep 30}");
+  const Job running =
+      wait_until(job.id, [](const Job& j) { return j.state == JobState::kRunning; });
+  const AttemptFolder folder(data_dir_, job.id, 1);
+  const fs::path aside = folder.root() / "lock.aside";
+  fs::rename(folder.lock(), aside);
+  fs::create_symlink("shim.lock", folder.lock());  // to itself: opening it fails, as with no
+                                                   // descriptor left
+  const Lease lease{job.id, 1, running.attempts.at(0).token};
+  EXPECT_FALSE(station_->executor().poll(lease));
+  fs::rename(aside, folder.lock());
+  const auto status = station_->executor().poll(lease);
+  ASSERT_TRUE(status) << status.error().text();
+  EXPECT_EQ(status->phase, AttemptPhase::kRunning);
+  EXPECT_EQ(get(job.id).state, JobState::kRunning);
+}
+
 TEST_F(StationTest, an_output_that_is_a_link_out_of_its_folder_is_refused) {
   const Job job = submit(
       R"({command: 'rmdir "$TAKT_OUTPUT_MODEL"; ln -s /etc "$TAKT_OUTPUT_MODEL"',

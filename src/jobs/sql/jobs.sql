@@ -26,9 +26,13 @@ WHERE project = ?1 AND kind = ?2 AND (?3 = 0 OR id < ?3)
   AND (?5 = '' OR lower(name) LIKE ?5 ESCAPE '\' OR CAST(id AS TEXT) = ?6)
 ORDER BY id DESC LIMIT ?7;
 
--- name: list_open_jobs
+-- name: list_placed_jobs
 SELECT id, state, priority, cpu_millicores, memory_bytes, gpus, submitted_ms, not_before_ms, cancel_ms
-FROM jobs WHERE ended_ms = 0 ORDER BY priority DESC, id LIMIT ?1;
+FROM jobs WHERE ended_ms = 0 AND state <> 'waiting' ORDER BY id;
+
+-- name: list_waiting_jobs
+SELECT id, state, priority, cpu_millicores, memory_bytes, gpus, submitted_ms, not_before_ms, cancel_ms
+FROM jobs WHERE ended_ms = 0 AND state = 'waiting' ORDER BY priority DESC, id LIMIT ?1;
 
 -- name: count_jobs_by_state
 SELECT state, COUNT(*) FROM jobs WHERE project = ?1 AND kind = 'task' GROUP BY state;
