@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "takt/base/log.h"
+#include "takt/base/passing.h"
 #include "takt/services/service_store.h"
 #include "takt/services/traffic.h"
 
@@ -17,7 +18,6 @@ constexpr std::int64_t kGapMs = 15;  // between passes: many commits are looked 
 constexpr std::int64_t kUnknownHealthMsMax =
     5'000;  // after a start, until routes are written anyhow
 constexpr int kRoundsMax = 4;
-constexpr int kRevisionsLoaded = 50;
 constexpr std::string_view kGenerationCounter = "service-replica";
 
 using Kind = ActionKind;
@@ -133,11 +133,12 @@ Status Controller::step() {
   const UnixMs now = clock_.now_ms();
   is_moving_ = has_changed ||
                std::ranges::any_of(views, [&](const auto& view) { return is_moving(view, now); });
-  TAKT_RETURN_IF_ERROR(publish(views));
-  TAKT_RETURN_IF_ERROR(keep_gateway(
-      std::ranges::any_of(views, [](const auto& view) { return !view.row.is_stopped; })));
+  // What people see is true whatever cannot be written now.
+  const Status published = publish(views);
+  const Status kept = keep_gateway(
+      std::ranges::any_of(views, [](const auto& view) { return !view.row.is_stopped; }));
   show(views);
-  return {};
+  return published ? kept : published;
 }
 
 Result<std::vector<ServiceView>> Controller::load() {
@@ -147,17 +148,14 @@ Result<std::vector<ServiceView>> Controller::load() {
     TAKT_ASSIGN(const auto services, list_services(reader, ProjectId{}));
     for (const ServiceRow& service : services) {
       ServiceView view{service, {}};
-      TAKT_ASSIGN(const auto revisions, list_revisions(reader, service.name, kRevisionsLoaded));
+      TAKT_ASSIGN(const auto revisions, list_live_revisions(reader, service));
       TAKT_ASSIGN(const auto replicas, list_replicas(reader, service.name));
       for (const RevisionRow& revision : revisions) {
         RevisionView one{revision, {}};
         for (const ReplicaRow& row : replicas)
           if (row.revision == revision.number)
             one.replicas.push_back({row, std::nullopt, Health::kUnknown, 0});
-        const bool is_over =
-            revision.state == RevisionState::kFailed || revision.state == RevisionState::kStopped;
-        const bool has_role = role_of(service, revision.number) != "none";
-        if (has_role || !one.replicas.empty() || !is_over) view.revisions.push_back(std::move(one));
+        view.revisions.push_back(std::move(one));
       }
       views.push_back(std::move(view));
     }
@@ -256,11 +254,18 @@ Status Controller::change_replica(const ServiceView& view, const RevisionView& r
 Status Controller::submit(const ServiceView& view, const RevisionView& revision, ReplicaRow row) {
   const auto job = jobs_.submit(view.row, revision.row, row);
   if (!job) {
+    const Error& error = job.error();
+    if (is_passing(error.code)) return fail(error);
     // What is wrong with it stays wrong (it does not fit the machine, the model is gone).
-    Action failed{Kind::kRevisionFailed, revision.row.number, row.slot, 0, 0, job.error().text()};
-    if (job.error().code == Code::kUnavailable || revision.row.state != RevisionState::kStarting)
-      return fail(job.error());
-    return change_revision(view, revision, failed);
+    const bool is_hopeless =
+        revision.row.state == RevisionState::kStarting && error.code != Code::kExhausted;
+    if (is_hopeless)
+      return change_revision(
+          view, revision,
+          {Kind::kRevisionFailed, revision.row.number, row.slot, 0, 0, error.text()});
+    row.not_before_ms = clock_.now_ms() + backoff_ms(++row.failures);
+    row.reason = error.text();
+    return db_.write([&](store::Tx& tx) { return save_replica(tx, row); });
   }
   row.job = *job;
   return db_.write([&](store::Tx& tx) -> Status {

@@ -56,7 +56,12 @@ Status Controller::run_gateway(std::optional<ReplicaRow> row, bool is_wanted) {
       return db_.write([&](store::Tx& tx) { return remove_replica(tx, *row); });
     }
     if (row->not_before_ms > now) return {};
-    TAKT_ASSIGN(row->job, jobs_.submit_gateway(*row));
+    const auto job = jobs_.submit_gateway(*row);
+    if (!job) {
+      gateway_problem_ = job.error().text();
+      return fail(job.error());
+    }
+    row->job = *job;
     return db_.write([&](store::Tx& tx) { return save_replica(tx, *row); });
   }
   TAKT_ASSIGN(const ReplicaJob job, jobs_.find(gateway_project(), row->job));

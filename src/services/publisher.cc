@@ -15,27 +15,37 @@ Status Publisher::open(bool with_token) {
   TAKT_RETURN_IF_ERROR(make_dirs(folder_, 0700));
   if (const auto text = read_file(folder_ / "snapshot.json"))
     if (auto snapshot = gateway::parse_snapshot(*text)) last_ = std::move(*snapshot);
-  last_.token_hashes.clear();
-  if (!with_token) return {};
+  std::vector<std::string> hashes;
+  if (with_token) {
+    TAKT_ASSIGN(const std::string token, keep_token());
+    hashes.push_back(sha256(token).value);
+  }
+  has_new_tokens_ = hashes != last_.token_hashes;
+  last_.token_hashes = std::move(hashes);
+  return {};
+}
+
+Result<std::string> Publisher::keep_token() const {
   const std::filesystem::path path = folder_ / "service-token";
   auto token = read_file(path);
+  if (!token && token.error().code != Code::kNotFound) return token;
   if (!token) {
     token = "takt_service_" + random_hex(kTokenBytes);
     TAKT_RETURN_IF_ERROR(write_file_durably(path, *token + "\n", 0600));
   }
   while (token->ends_with('\n')) token->pop_back();
-  last_.token_hashes.push_back(sha256(*token).value);
-  return {};
+  return token;
 }
 
 Status Publisher::write(std::vector<gateway::ServiceEntry> services) {
-  if (last_.version > 0 && services == last_.services) return {};
+  if (last_.version > 0 && services == last_.services && !has_new_tokens_) return {};
   gateway::Snapshot next = last_;
   next.services = std::move(services);
   ++next.version;
   TAKT_RETURN_IF_ERROR(
       write_file_durably(folder_ / "snapshot.json", gateway::render_snapshot(next)));
   last_ = std::move(next);
+  has_new_tokens_ = false;
   return {};
 }
 

@@ -27,8 +27,12 @@ class Publisher {
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
+  /// The service token, made on first use.
+  Result<std::string> keep_token() const;
+
   const std::filesystem::path folder_;
   gateway::Snapshot last_;
+  bool has_new_tokens_ = false;  // the snapshot on disk has others
 };
 
 }  // namespace takt::services

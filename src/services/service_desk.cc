@@ -2,6 +2,7 @@
 #include "takt/services/service_desk.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "takt/services/traffic.h"
 #include "takt/store/lineage.h"
@@ -181,6 +182,7 @@ Result<ServiceStatus> ServiceDesk::start_canary(const access::CanOperate& by,
   wished.owner = wish.owner;
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     TAKT_ASSIGN(auto found, find_service(tx, wish.service));
+    TAKT_RETURN_IF_ERROR(check_owner(found, by.project(), wish.service));  // made meanwhile
     ServiceRow service = found.value_or(
         ServiceRow{.name = wish.service, .project = by.project(), .created_by = by.user()});
     if (!wish.owner.empty()) {
@@ -279,6 +281,13 @@ Status ServiceDesk::fill(store::Reader& reader, const LiveState& live,
   status.revisions.clear();
   TAKT_ASSIGN(const auto revisions, list_revisions(reader, status.row.name, kRevisionsShown));
   for (const RevisionRow& revision : revisions) status.revisions.push_back({revision, 0, {}});
+  // What serves is shown however many have come and gone since.
+  for (const std::int64_t number : {status.row.stable, status.row.candidate, status.row.previous}) {
+    if (number == 0 || status.find(number) != nullptr) continue;
+    TAKT_ASSIGN(RevisionRow revision, services::get_revision(reader, status.row.name, number));
+    status.revisions.push_back({std::move(revision), 0, {}});
+  }
+  std::ranges::sort(status.revisions, std::greater{}, [](const auto& r) { return r.row.number; });
   TAKT_ASSIGN(status.decisions, list_decisions(reader, status.row.name, kDecisionsShown));
   if (const auto replicas = live.replicas.find(status.row.name); replicas != live.replicas.end())
     status.replicas = replicas->second;

@@ -44,6 +44,15 @@ Result<RevisionRow> revision_from(const store::Row& row) {
   return revision;
 }
 
+Result<std::vector<RevisionRow>> revisions_from(const store::Rows& rows) {
+  std::vector<RevisionRow> revisions;
+  for (const auto& row : rows) {
+    TAKT_ASSIGN(RevisionRow revision, revision_from(row));
+    revisions.push_back(std::move(revision));
+  }
+  return revisions;
+}
+
 }  // namespace
 
 Result<std::optional<ServiceRow>> find_service(store::Reader& reader, std::string_view name) {
@@ -121,12 +130,15 @@ Result<std::vector<RevisionRow>> list_revisions(store::Reader& reader, std::stri
                                                 int limit) {
   TAKT_ASSIGN(const auto rows,
               reader.query(sql::kListRevisions, {std::string(service), std::int64_t{limit}}));
-  std::vector<RevisionRow> revisions;
-  for (const auto& row : rows) {
-    TAKT_ASSIGN(RevisionRow revision, revision_from(row));
-    revisions.push_back(std::move(revision));
-  }
-  return revisions;
+  return revisions_from(rows);
+}
+
+Result<std::vector<RevisionRow>> list_live_revisions(store::Reader& reader,
+                                                     const ServiceRow& service) {
+  TAKT_ASSIGN(const auto rows,
+              reader.query(sql::kListLiveRevisions,
+                           {service.name, service.stable, service.candidate, service.previous}));
+  return revisions_from(rows);
 }
 
 Status save_revision_state(store::Tx& tx, const RevisionRow& revision) {

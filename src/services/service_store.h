@@ -31,6 +31,10 @@ Result<std::optional<RevisionRow>> find_revision_by_owner(store::Reader& reader,
 /// Newest first.
 Result<std::vector<RevisionRow>> list_revisions(store::Reader& reader, std::string_view service,
                                                 int limit);
+/// Newest first: those with a role, with replicas, and those that have not ended. However many
+/// others there are, what serves is among them.
+Result<std::vector<RevisionRow>> list_live_revisions(store::Reader& reader,
+                                                     const ServiceRow& service);
 Status save_revision_state(store::Tx& tx, const RevisionRow& revision);
 
 Result<std::vector<ReplicaRow>> list_replicas(store::Reader& reader, std::string_view service);

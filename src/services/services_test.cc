@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <set>
+#include <utility>
 
 #include "takt/base/file.h"
 #include "takt/base/log.h"
@@ -14,6 +16,7 @@
 #include "takt/services/explainer.h"
 #include "takt/services/migrations.h"
 #include "takt/services/service_desk.h"
+#include "takt/services/service_store.h"
 #include "takt/services/steps.h"
 #include "takt/services/testing/fake_jobs.h"
 #include "takt/services/traffic.h"
@@ -37,9 +40,11 @@ struct OpenPolicy : access::Policy {
 
 /// NAME@N by the trees that the test gave.
 struct FakeModels final : actions::RefResolver {
-  explicit FakeModels(std::map<std::string, Digest>& trees) : trees(trees) {}
+  FakeModels(std::map<std::string, Digest>& trees, std::function<void()>& on_resolve)
+      : trees(trees), on_resolve(on_resolve) {}
   PortKind kind() const override { return PortKind::kModelVersion; }
   Result<actions::PortValue> resolve(const ProjectId&, std::string_view reference) const override {
+    if (on_resolve) std::exchange(on_resolve, nullptr)();
     const auto found = trees.find(std::string(reference));
     if (found == trees.end())
       return fail(Code::kNotFound, "no model version '" + std::string(reference) + "'");
@@ -47,6 +52,7 @@ struct FakeModels final : actions::RefResolver {
         PortKind::kModelVersion, Ref{"model", found->first}, found->second, {}};
   }
   std::map<std::string, Digest>& trees;
+  std::function<void()>& on_resolve;  // once: what happens while a reference is looked up
 };
 
 class ServicesTest : public ::testing::Test {
@@ -56,7 +62,7 @@ class ServicesTest : public ::testing::Test {
     db_ = store::testing::open_sqlite({migrations()}, clock_);
     ASSERT_NE(db_, nullptr);
     blobs_ = std::move(*store::BlobStore::open(dir_.path() / "blobs", *db_));
-    registry_.add(std::make_unique<FakeModels>(trees_));
+    registry_.add(std::make_unique<FakeModels>(trees_, on_resolve_));
     add_model("m@1", "model.onnx");
     add_model("m@2", "model.onnx");
     add_model("p@1", "model.pkl");
@@ -140,6 +146,7 @@ class ServicesTest : public ::testing::Test {
   access::CanOperate can_operate_ =
       policy_.as_server<access::Right::kOperate>(project_, UserId{"lin"});
   std::map<std::string, Digest> trees_;
+  std::function<void()> on_resolve_;
   std::set<std::string> sick_;
   std::unique_ptr<store::Database> db_;
   std::unique_ptr<store::BlobStore> blobs_;
@@ -240,6 +247,81 @@ TEST_F(ServicesTest, an_aborted_canary_stops_and_the_stable_one_keeps_all) {
   EXPECT_EQ(get().find(2)->row.state, RevisionState::kStopped);
   EXPECT_EQ(jobs_.open(jobs::JobKind::kReplica).size(), 1U);
   EXPECT_EQ(desk_->promote(can_operate_, "s").error().code, Code::kConflict);
+}
+
+TEST_F(ServicesTest, a_stable_revision_serves_on_after_any_number_of_aborted_canaries) {
+  deploy_first();
+  for (int i = 0; i < 60; ++i) {
+    start_canary();
+    ASSERT_TRUE(desk_->abort(can_operate_, "s"));
+  }
+  settle();
+  EXPECT_EQ(shares(), "1:100/1");
+  const ServiceStatus status = get();
+  EXPECT_EQ(status.state, "live");
+  ASSERT_NE(status.main(), nullptr);
+  EXPECT_EQ(status.main()->row.number, 1);
+  EXPECT_EQ(status.revisions.front().row.number, 61);
+}
+
+TEST_F(ServicesTest, a_job_that_cannot_be_submitted_now_is_tried_again_later_with_its_reason) {
+  deploy_first();
+  jobs_.refuse(Error{Code::kExhausted, "no space left on the device", {}, {}});
+  jobs_.end(jobs_.open(jobs::JobKind::kReplica).front().id, "killed");
+  settle(2);
+  EXPECT_EQ(get().state, "degraded");
+  EXPECT_NE(get().reason.find("no space left on the device"), std::string::npos) << get().reason;
+  const int refused = jobs_.refused();
+  step();
+  EXPECT_EQ(jobs_.refused(), refused) << "it is not asked again before its back-off is over";
+  jobs_.refuse(std::nullopt);
+  settle();
+  EXPECT_EQ(get().state, "live");
+}
+
+TEST_F(ServicesTest, a_busy_database_at_the_submission_fails_no_revision) {
+  jobs_.refuse(Error{Code::kTimeout, "the write did not start before its deadline", {}, {}});
+  ASSERT_TRUE(desk_->apply(can_write_, "s", spec("m@1")));
+  step();
+  EXPECT_EQ(get().state, "starting");
+  jobs_.refuse(std::nullopt);
+  settle();
+  EXPECT_EQ(get().state, "live");
+}
+
+TEST_F(ServicesTest, a_name_that_another_project_took_meanwhile_is_refused) {
+  const ProjectId other{"other"};
+  on_resolve_ = [&] {
+    ASSERT_TRUE(db_->write([&](store::Tx& tx) {
+      return save_service(tx, {.name = "s", .project = other, .created_by = UserId{"kim"}});
+    }));
+  };
+  const auto started = desk_->start_canary(
+      can_operate_, {.service = "s", .model = "m@1", .owner = "node/p/1/deploy#1"});
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().code, Code::kConflict);
+  EXPECT_NE(started.error().message.find("another project"), std::string::npos);
+}
+
+TEST_F(ServicesTest, the_routes_are_written_anew_when_the_tokens_change) {
+  deploy_first();
+  const auto tokens = [&] {
+    const auto text = read_file(dir_.path() / "gateway" / "snapshot.json").value_or("");
+    return gateway::parse_snapshot(text).value().token_hashes.size();
+  };
+  const auto services =
+      gateway::parse_snapshot(read_file(dir_.path() / "gateway" / "snapshot.json").value_or(""))
+          .value()
+          .services;
+  EXPECT_EQ(tokens(), 0U);
+  Publisher guarded(dir_.path() / "gateway");
+  ASSERT_TRUE(guarded.open(true));
+  ASSERT_TRUE(guarded.write(services));
+  EXPECT_EQ(tokens(), 1U);
+  Publisher open_again(dir_.path() / "gateway");
+  ASSERT_TRUE(open_again.open(false));
+  ASSERT_TRUE(open_again.write(services));
+  EXPECT_EQ(tokens(), 0U);
 }
 
 TEST_F(ServicesTest, a_replica_is_withdrawn_before_it_is_stopped) {

@@ -33,6 +33,13 @@ FROM service_revisions WHERE owner = ?1;
 SELECT service, number, model, tree, spec, state, reason, owner, created_by, created_ms
 FROM service_revisions WHERE service = ?1 ORDER BY number DESC LIMIT ?2;
 
+-- name: list_live_revisions
+SELECT service, number, model, tree, spec, state, reason, owner, created_by, created_ms
+FROM service_revisions
+WHERE service = ?1 AND (number IN (?2, ?3, ?4) OR state IN ('starting', 'ready')
+  OR number IN (SELECT revision FROM service_replicas WHERE service = ?1))
+ORDER BY number DESC;
+
 -- name: save_revision_state
 UPDATE service_revisions SET state = ?3, reason = ?4 WHERE service = ?1 AND number = ?2;
 

@@ -6,6 +6,10 @@ namespace takt::services::testing {
 Result<jobs::Job> FakeJobs::submit(const access::CanWrite& by, const jobs::Submission& submission) {
   for (const auto& [id, job] : jobs_)
     if (job.owner == submission.owner) return job;
+  if (refusal_ && submission.spec.kind == jobs::JobKind::kReplica) {
+    ++refused_;
+    return fail(*refusal_);
+  }
   jobs::Job job;
   job.id = {static_cast<std::int64_t>(jobs_.size()) + 1};
   job.project = by.project();

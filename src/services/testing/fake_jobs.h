@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ class FakeJobs final : public jobs::JobService {
   void end(JobId id, std::string reason);
   /// Runs all that wait and ends all that were cancelled.
   void settle();
+  /// Every submission of a replica ends like this, until it is called with nothing.
+  void refuse(std::optional<Error> error) { refusal_ = std::move(error); }
+  int refused() const { return refused_; }
   static std::string endpoint_of(JobId id) {
     return "127.0.0.1:" + std::to_string(10'000 + id.value);
   }
@@ -46,6 +50,8 @@ class FakeJobs final : public jobs::JobService {
  private:
   Clock& clock_;
   std::map<std::int64_t, jobs::Job> jobs_;
+  std::optional<Error> refusal_;
+  int refused_ = 0;
 };
 
 }  // namespace takt::services::testing
