@@ -122,7 +122,6 @@ class RunningPlatform final : public Platform {
   std::unique_ptr<store::Database> db_;
   std::unique_ptr<store::BlobStore> blobs_;
   std::unique_ptr<access::AccessService> access_;
-  actions::Registry registry_;
   std::unique_ptr<spine::EventStream> events_;
   std::unique_ptr<spine::WhyService> why_;
   std::unique_ptr<spine::LineService> line_;
@@ -131,6 +130,8 @@ class RunningPlatform final : public Platform {
   std::unique_ptr<track::LoggedModelService> logged_models_;
   std::unique_ptr<track::ArtifactService> artifacts_;
   std::unique_ptr<models::ModelRegistry> models_;
+  // Its steps work on the stations above on threads of their own; those below look things up in it.
+  actions::Registry registry_;
   std::unique_ptr<jobs::JobStation> jobs_;
   std::unique_ptr<services::Station> services_;
   std::unique_ptr<pipelines::PipelineService> pipelines_;

@@ -31,14 +31,15 @@ constexpr std::array kTable = {
             "Host headers to accept besides loopback names"},
     Setting{"database", SettingType::kText, "", "URL",
             "postgresql://…; default: SQLite in the data folder"},
-    Setting{"workers", SettingType::kInteger, "8", "N", "threads for requests that may block"},
+    Setting{"workers", SettingType::kInteger, "8", "N", "threads for requests that may block", 1,
+            1024},
     Setting{"cpu", SettingType::kCpu, "0", "CPU",
             "CPU for jobs, such as 1500m; 0: what the machine has"},
     Setting{"memory", SettingType::kBytes, "0", "BYTES",
             "memory for jobs, such as 8GiB; 0: what the machine has"},
-    Setting{"gpus", SettingType::kInteger, "-1", "N", "GPUs for jobs; -1: those found"},
+    Setting{"gpus", SettingType::kInteger, "-1", "N", "GPUs for jobs; -1: those found", -1, 64},
     Setting{"job_uid", SettingType::kInteger, "64000", "UID",
-            "first of 1000 user ids that jobs run as when the server is root"},
+            "first of 1000 user ids that jobs run as when the server is root", 1000, 2'000'000'000},
     Setting{"drain", SettingType::kDuration, "20s", "TIME",
             "how long requests in flight may take at SIGTERM"},
     Setting{"log_level", SettingType::kText, "info", "LEVEL", "debug, info, warn or error"},
@@ -147,6 +148,11 @@ Status Settings::set(const Setting& setting, const std::string& value, const std
   if (!typed)
     return fail(Code::kInvalid, where + ": " + typed.error().message, typed.error().hint,
                 std::string(setting.name));
+  if (*typed < setting.min || *typed > setting.max)
+    return fail(Code::kInvalid,
+                where + ": must be " + std::to_string(setting.min) + ".." +
+                    std::to_string(setting.max) + ", got " + value,
+                "", std::string(setting.name));
   texts_[std::string(setting.name)] = value;
   integers_[std::string(setting.name)] = *typed;
   return {};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -22,6 +23,9 @@ struct Setting {
   std::string_view fallback;
   std::string_view placeholder;  // in help: "HOST:PORT"
   std::string_view doc;
+  // Of numbers, in the unit they are held in.
+  std::int64_t min = std::numeric_limits<std::int64_t>::min();
+  std::int64_t max = std::numeric_limits<std::int64_t>::max();
 };
 std::span<const Setting> settings_table();
 

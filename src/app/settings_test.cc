@@ -32,6 +32,12 @@ TEST(Settings, wrong_names_and_values_are_named) {
   EXPECT_EQ(Settings::load({}, {{"TAKT_AUTH", "perhaps"}}).error().message,
             "TAKT_AUTH: 'perhaps' is neither on nor off");
   EXPECT_FALSE(Settings::load({"stray"}, {}));
+  // A server without workers would answer nothing; jobs with user id 0 would be root.
+  EXPECT_EQ(Settings::load({"--workers", "0"}, {}).error().message,
+            "--workers: must be 1..1024, got 0");
+  EXPECT_EQ(Settings::load({}, {{"TAKT_JOB_UID", "-1"}}).error().message,
+            "TAKT_JOB_UID: must be 1000..2000000000, got -1");
+  EXPECT_FALSE(Settings::load({"--gpus", "-2"}, {}));
 }
 
 TEST(Settings, variables_of_the_cli_and_of_jobs_are_not_its_business) {
