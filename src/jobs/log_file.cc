@@ -74,20 +74,20 @@ struct LogFollower::Impl {
 
   // False when the follower is done.
   static bool serve(Follower& follower) {
-    // Asked before reading: what was written until the end is then surely read.
-    const bool had_ended = follower.log.has_ended();
-    Result<LogBytes> more = read_log(follower.log.path, follower.log.offset, kFollowBytesPerTick);
-    if (!more || !follower.sink->is_open()) {
+    FollowedLog& log = follower.log;
+    const auto read_on = [&log] { return read_log(log.path, log.offset, kFollowBytesPerTick); };
+    Result<LogBytes> more = read_on();
+    // Read once more after the question: what was written until the end is then surely read.
+    const bool is_over = more && more->bytes.empty() && log.has_ended();
+    if (is_over) more = read_on();
+    const bool is_done = !more || (is_over && more->bytes.empty());
+    if (is_done || !follower.sink->is_open()) {
       follower.sink->close();
       return false;
     }
-    if (!more->bytes.empty()) {
-      follower.log.offset = more->offset + static_cast<std::int64_t>(more->bytes.size());
-      if (!follower.sink->send(std::move(more->bytes))) return false;
-    }
-    if (!had_ended || follower.log.offset < more->size) return true;
-    follower.sink->close();
-    return false;
+    if (more->bytes.empty()) return true;
+    log.offset = more->offset + static_cast<std::int64_t>(more->bytes.size());
+    return follower.sink->send(std::move(more->bytes));
   }
 
   void loop() {

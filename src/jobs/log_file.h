@@ -31,8 +31,8 @@ std::vector<std::string> last_log_lines(const std::filesystem::path& path, std::
 struct FollowedLog {
   std::filesystem::path path;
   std::int64_t offset = 0;
-  std::function<bool()>
-      has_ended;  // asked when nothing new is there; then the rest is sent and the stream closed
+  /// Asked when nothing new is there; then the rest is sent and the stream closed.
+  std::function<bool()> has_ended;
 };
 
 /// Serves all followers from one thread. A reader that is slower than the log is cut off by its
