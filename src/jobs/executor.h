@@ -73,7 +73,8 @@ class Executor {
   /// Port name to host:port of those ports that listen.
   virtual std::map<std::string, std::string> endpoints(const Lease& lease,
                                                        const std::vector<std::string>& ports) = 0;
-  /// Asks it to end: TERM, then KILL of everything after `grace_ms`. Idempotent, durable.
+  /// Asks it to end: TERM, then KILL of everything after `grace_ms`. Idempotent, durable; another
+  /// `grace_ms` that ends sooner counts.
   virtual Status stop(const Lease& lease, std::int64_t grace_ms) = 0;
   virtual Resources capacity() = 0;
   virtual ExecutorFacts facts() = 0;

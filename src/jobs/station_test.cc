@@ -286,6 +286,18 @@ TEST_F(StationTest, an_output_that_is_a_link_out_of_its_folder_is_refused) {
   EXPECT_NE(ended.reason.find("output 'model' is not a folder"), std::string::npos) << ended.reason;
 }
 
+TEST_F(StationTest, a_second_cancel_with_a_shorter_grace_ends_it_sooner) {
+  const Job job = submit(R"({command: 'trap "" TERM; echo deaf; while :; do sleep 0.1; done'})");
+  for (int i = 0; i < 4000 && log_of(job.id) != "deaf\n"; ++i) ::usleep(5000);
+  ASSERT_TRUE(station_->service().cancel(writer(), job.id, 3'600'000));
+  EXPECT_EQ(get(job.id).state, JobState::kStopping);
+  const auto later = station_->service().cancel(writer(), job.id, 7'200'000);
+  ASSERT_TRUE(later);
+  EXPECT_EQ(later->grace_ms, 3'600'000) << "a longer one changes nothing";
+  ASSERT_TRUE(station_->service().cancel(writer(), job.id, 100));
+  EXPECT_EQ(wait_for_end(job.id).state, JobState::kCancelled);
+}
+
 TEST_F(StationTest, a_replica_tells_its_ports_and_serves_until_cancelled) {
   Submission submission;
   submission.spec.name = "digits-1";

@@ -219,8 +219,13 @@ Result<Job> write_cancel(store::Tx& tx, const ProjectId& project, JobId id, cons
                          std::int64_t grace_ms) {
   TAKT_ASSIGN(Job job, get_job(tx, id));
   if (job.project != project) return fail(Code::kNotFound, job_missing_text(id));
-  if (is_final(job.state) || job.state == JobState::kStopping) return job;
-  TAKT_ASSIGN(job.state, next(job.state, JobEvent::kCancelAsked));
+  if (is_final(job.state)) return job;
+  if (job.state == JobState::kStopping) {
+    const bool is_sooner = tx.now_ms() + grace_ms < job.cancel_ms + job.grace_ms;
+    if (!is_sooner) return job;
+  } else {
+    TAKT_ASSIGN(job.state, next(job.state, JobEvent::kCancelAsked));
+  }
   job.cancel_ms = tx.now_ms();
   job.grace_ms = grace_ms;
   job.reason = "cancelled by " + by.value;

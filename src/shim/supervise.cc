@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <optional>
 
 #include "takt/base/clock.h"
 #include "takt/base/file.h"
@@ -121,9 +122,9 @@ class Supervisor {
   }
 
   void read_stop() {
-    if (record_.stopped) return;
     const auto text = read_file(folder_ + "/stop", 4096);
-    if (!text) return;
+    if (!text || *text == stop_) return;
+    stop_ = *text;
     record_.stopped = true;
     ask_to_end(parse_stop_grace_ms(*text));
   }
@@ -210,6 +211,7 @@ class Supervisor {
   pid_t main_ = -1;
   bool main_ended_ = false;
   bool is_over_ = false;
+  std::optional<std::string> stop_;  // as last read: a later one may ask for a nearer end
   std::int64_t timeout_at_ = kNever;
   std::int64_t kill_at_ = kNever;
 };

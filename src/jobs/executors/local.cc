@@ -177,9 +177,9 @@ class LocalExecutor final : public Executor {
 
   Status stop(const Lease& lease, std::int64_t grace_ms) override {
     const AttemptFolder folder = folder_of(lease);
-    if (::access(folder.stop().c_str(), F_OK) == 0) return {};
-    return write_file_durably(folder.stop(),
-                              dump_json(Value(Object{{"grace_ms", grace_ms}})) + "\n");
+    const std::string wish = dump_json(Value(Object{{"grace_ms", grace_ms}})) + "\n";
+    if (const auto told = read_file(folder.stop(), 4096); told && *told == wish) return {};
+    return write_file_durably(folder.stop(), wish);
   }
 
   Resources capacity() override { return capacity_; }
