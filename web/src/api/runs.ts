@@ -9,6 +9,8 @@ export type Experiment = components['schemas']['Experiment']
 export type MetricHistory = components['schemas']['MetricHistory']
 export type Artifact = components['schemas']['Artifact']
 
+const sample_runs = 20
+
 export interface RunColumn {
   name: string
   kind: 'metric' | 'param' | 'tag'
@@ -39,6 +41,14 @@ export const run_columns_query = (project: string, experiment: string) =>
     placeholderData: (before) => before,
     staleTime: 10_000,
     refetchInterval: 30_000,
+  })
+
+/** The newest runs with all they have: enough to choose columns by, long before every key of a large experiment is counted. */
+export const run_sample_query = (project: string, experiment: string) =>
+  queryOptions({
+    queryKey: ['run-columns', project, 'sample', experiment],
+    queryFn: async ({ signal }) => (await get<Page<Run>>('/api/v1/runs', { project, experiment, page_size: sample_runs }, signal)).items,
+    staleTime: Infinity,
   })
 
 export interface RunSearch {

@@ -48,6 +48,25 @@ export function default_columns(columns: RunColumn[]): string[] {
   return [...most('metric', 4), ...most('param', 6)].map((column) => column.name)
 }
 
+/** The columns that some runs have, with how many of them. */
+export function columns_of(runs: Run[]): RunColumn[] {
+  const found = new Map<string, RunColumn>()
+  const add = (kind: RunColumn['kind'], keys: string[]) => {
+    for (const key of keys) {
+      const name = `${kind}s.${key}`
+      const column = found.get(name) ?? { name, kind, key, runs: 0 }
+      column.runs++
+      found.set(name, column)
+    }
+  }
+  for (const run of runs) {
+    add('metric', Object.keys(run.metrics))
+    add('param', Object.keys(run.params))
+    add('tag', Object.keys(run.tags))
+  }
+  return [...found.values()].sort((a, b) => a.name.localeCompare(b.name))
+}
+
 /** `metrics.val_*` stands for all such columns that runs have; what follows it by name is not shown twice. */
 export function expand_columns(names: string[], columns: RunColumn[]): string[] {
   const all = names.flatMap((name) => {

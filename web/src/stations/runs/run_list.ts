@@ -111,9 +111,14 @@ export function useRunList(project: string, search: RunSearch, names: string[], 
   }, [])
   useEffect(() => () => clearTimeout(timer.current), [])
   const is_logging = sight.ids.some((id) => rows[index_of.get(id) ?? -1]?.status === 'running')
+  // Asked again while something in sight logs, when far columns come into sight, and once something has happened.
+  const is_unknown = sight.ids.some((id) => sight.names.some((name) => !columns.includes(name) && !patches.knows(id, name)))
+  const first_head = useRef({ key_text: '', at: 0 })
+  if (first_head.current.key_text !== key_text && head.isSuccess) first_head.current = { key_text, at: head.dataUpdatedAt }
+  const has_happened = head.dataUpdatedAt > first_head.current.at
   const seen = useQuery({
     queryKey: ['runs', project, 'seen', sight.ids.join(), sight.names.join()],
-    enabled: sight.ids.length > 0,
+    enabled: sight.ids.length > 0 && (is_logging || is_unknown || has_happened),
     queryFn: async ({ signal }) => ({ names: sight.names, runs: (await load_runs_by_id(project, sight.ids, sight.names, signal)).items }),
     refetchInterval: is_logging ? 3000 : false,
     gcTime: 0,

@@ -3,7 +3,7 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { ApiError } from '../../api/client'
-import { experiments_query, run_columns_query, run_query, type Run, type RunColumn } from '../../api/runs'
+import { experiments_query, run_columns_query, run_query, run_sample_query, type Run } from '../../api/runs'
 import { quote_shell } from '../../app/command'
 import { usePage, useProject } from '../../app/context'
 import { mark_seen } from '../../app/seen'
@@ -16,7 +16,7 @@ import { Menu } from '../../ui/menu'
 import { Empty, Failure, Skeleton } from '../../ui/states'
 import { Compare } from './compare_dock'
 import { ColumnsDialog } from './columns'
-import { ColumnGatherer, default_columns, expand_columns, narrowed, value_in } from './columns_model'
+import { ColumnGatherer, columns_of, default_columns, expand_columns, narrowed, value_in } from './columns_model'
 import { FilterField } from './filter'
 import { GroupTable, useGroups } from './group_table'
 import { useRunList } from './run_list'
@@ -52,13 +52,12 @@ export default function RunsPage() {
   const [docked, set_docked] = useState(true)
   useEffect(() => mark_seen(project, 'runs'), [project])
   const asked = params.get('cols')
-  // Those of the experiment before stand in until this one's are known: good to look at, not to decide by.
-  const are_known = !all_columns.isPending && !all_columns.isPlaceholderData
-  const defaults = useSteadyDefaults(experiment, are_known ? known_columns : [])
+  const sample = useQuery(run_sample_query(project, experiment))
+  const defaults = useMemo(() => default_columns(columns_of(sample.data ?? [])), [sample.data])
   const names = useMemo(() => (asked === null ? defaults : expand_columns(asked.split(',').filter(Boolean), known_columns)), [asked, defaults, all_columns.data])
 
   const search = { experiment, filter, order: sort }
-  const list = useRunList(project, search, names, asked !== null || are_known)
+  const list = useRunList(project, search, names, asked !== null ? !asked.includes('*') || !all_columns.isPending : !sample.isPending)
   const groups = useGroups(project, search, group, names)
   // A filter that cannot be read leaves the last answer on the page.
   const kept = useRef<Run[]>(undefined)
@@ -145,13 +144,6 @@ export default function RunsPage() {
       {choosing && <ColumnsDialog columns={known_columns} total={all_runs ?? 0} chosen={names} onChoose={(value) => set_params({ cols: value.join(',') })} onClose={() => set_choosing(false)} />}
     </div>
   )
-}
-
-/** The columns of a first visit, decided once: they do not change places while runs log. */
-function useSteadyDefaults(experiment: string, columns: RunColumn[]): string[] {
-  const kept = useRef({ experiment, names: [] as string[] })
-  if (kept.current.experiment !== experiment || kept.current.names.length === 0) kept.current = { experiment, names: default_columns(columns) }
-  return kept.current.names
 }
 
 function GroupMenu({ group, names, onGroup }: { group: string; names: string[]; onGroup: (name: string | null) => void }) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from 'vitest'
 import type { MetricHistory, Run } from '../../api/runs'
-import { ColumnGatherer, expand_columns, narrowed } from './columns_model'
+import { ColumnGatherer, columns_of, default_columns, expand_columns, narrowed } from './columns_model'
 import { axis_over, clauses_of, inside, parse_brushes, place_on, value_on, write_brushes } from './compare_model'
 import { band_of, curve_of, parse_zoom, value_at, write_zoom } from './curve_data'
 import { RunGrouper } from './groups'
@@ -19,6 +19,12 @@ function run(id: string, params: Record<string, string>, metrics: Record<string,
 test('a star stands for all columns that begin so, each once', () => {
   const columns = ['metrics.val_loss', 'metrics.val_acc', 'metrics.loss', 'params.lr'].map((name) => ({ name, kind: 'metric' as const, key: name, runs: 1 }))
   expect(expand_columns(['params.lr', 'metrics.val_*', 'metrics.val_acc'], columns)).toEqual(['params.lr', 'metrics.val_loss', 'metrics.val_acc'])
+})
+
+test('a first visit shows what most of the newest runs have, metrics first', () => {
+  const columns = columns_of([run('a', { lr: '1' }, { loss: 1, 'system/cpu': 1 }), run('b', { lr: '2', seed: '7' }, { loss: 2, accuracy: 1 })])
+  expect(columns.find((column) => column.name === 'params.lr')?.runs).toBe(2)
+  expect(default_columns(columns)).toEqual(['metrics.loss', 'metrics.accuracy', 'params.lr', 'params.seed'])
 })
 
 test('facts of a column grow with the rows and begin anew with another list', () => {
