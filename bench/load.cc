@@ -2,7 +2,8 @@
 // bench-load: one HTTP/1.1 request sent over and over by a fixed number of kept-alive connections,
 // each waiting for its answer before the next (a closed loop). One thread, plain epoll. Prints one
 // line of JSON. Loopback only; ends by itself after --seconds or --requests, and in any case after
-// kRunSecondsMax.
+// kRunSecondsMax. Several --body are dealt out to the connections in turn; where a body has the
+// word #COUNTER, each request gets a number of eight digits of its own, from 10000000 on.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -35,6 +36,8 @@ constexpr double kRunSecondsMax = 120;
 constexpr std::size_t kSamplesMax = 8'000'000;     // latencies kept, 4 bytes each
 constexpr std::size_t kAnswerBytesMax = 64 << 20;  // of one answer
 constexpr int kConnectionsMax = 1024;
+constexpr std::string_view kCounter = "#COUNTER";
+constexpr std::int64_t kCounterFirst = 10'000'000;
 
 [[noreturn]] void die(const std::string& message) {
   std::fprintf(stderr, "bench-load: %s\n", message.c_str());
@@ -51,7 +54,7 @@ struct Options {
   std::string method = "GET";
   std::string path = "/";
   std::vector<std::string> headers;
-  std::string body;
+  std::vector<std::string> bodies;
   int connections = 1;
   double seconds = 0;
   double warmup_seconds = 0;
@@ -118,7 +121,7 @@ Options parse_options(int count, char** words) {
     } else if (name == "--header") {
       options.headers.push_back(value);
     } else if (name == "--body") {
-      options.body = read_body(value);
+      options.bodies.push_back(read_body(value));
     } else if (name == "--connections") {
       options.connections = parse_number<int>(name, value);
     } else if (name == "--seconds") {
@@ -141,12 +144,20 @@ Options parse_options(int count, char** words) {
   return options;
 }
 
-std::string render_request(const Options& options) {
+std::string render_request(const Options& options, const std::string& body) {
   std::string text = options.method + " " + options.path + " HTTP/1.1\r\nHost: " + options.host;
   for (const std::string& header : options.headers) text += "\r\n" + header;
-  if (!options.body.empty() || options.method != "GET")
-    text += "\r\nContent-Length: " + std::to_string(options.body.size());
-  return text + "\r\n\r\n" + options.body;
+  if (!body.empty() || options.method != "GET")
+    text += "\r\nContent-Length: " + std::to_string(body.size());
+  return text + "\r\n\r\n" + body;
+}
+
+std::vector<std::size_t> counter_places(std::string_view request) {
+  std::vector<std::size_t> places;
+  for (auto at = request.find(kCounter); at != std::string_view::npos;
+       at = request.find(kCounter, at + kCounter.size()))
+    places.push_back(at);
+  return places;
 }
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
@@ -188,8 +199,11 @@ std::optional<Answer> find_answer(std::string_view text) {
 /// One connection: it writes the request, reads the answer, and begins again.
 class Connection {
  public:
-  Connection(const Options& options, const std::string& request, int poll)
-      : options_(options), request_(request), poll_(poll) {
+  Connection(const Options& options, std::string request, int poll)
+      : options_(options),
+        request_(std::move(request)),
+        counter_places_(counter_places(request_)),
+        poll_(poll) {
     open();
   }
   ~Connection() {
@@ -198,7 +212,9 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  void begin() {
+  void begin(std::int64_t number) {
+    const std::string digits = std::to_string(kCounterFirst + number);
+    for (const std::size_t at : counter_places_) request_.replace(at, digits.size(), digits);
     sent_ = 0;
     received_.clear();
     begun_ = Clock::now();
@@ -257,7 +273,8 @@ class Connection {
   }
 
   const Options& options_;
-  const std::string& request_;
+  std::string request_;
+  const std::vector<std::size_t> counter_places_;
   const int poll_;
   int socket_ = -1;
   std::size_t sent_ = 0;
@@ -286,27 +303,36 @@ void count_answer(Totals& totals, const Connection& connection, int status) {
   }
 }
 
+std::vector<std::unique_ptr<Connection>> open_connections(const Options& options, int poll) {
+  std::vector<std::unique_ptr<Connection>> connections;
+  const std::size_t bodies = options.bodies.size();
+  for (int i = 0; i < options.connections; ++i) {
+    const std::string body =
+        bodies == 0 ? "" : options.bodies[static_cast<std::size_t>(i) % bodies];
+    connections.push_back(
+        std::make_unique<Connection>(options, render_request(options, body), poll));
+  }
+  return connections;
+}
+
 Totals run(const Options& options) {
   const int poll = ::epoll_create1(EPOLL_CLOEXEC);
   if (poll < 0) die_errno("epoll_create1");
-  const std::string request = render_request(options);
-  std::vector<std::unique_ptr<Connection>> connections;
-  for (int i = 0; i < options.connections; ++i)
-    connections.push_back(std::make_unique<Connection>(options, request, poll));
+  const std::vector<std::unique_ptr<Connection>> connections = open_connections(options, poll);
   Totals totals;
   totals.latencies_us.reserve(1 << 20);
   const Clock::time_point begun = Clock::now();
   bool is_counting = options.warmup_seconds == 0;
   if (is_counting) start_counting(totals);
   std::int64_t to_begin = options.requests > 0 ? options.requests : INT64_MAX;
-  std::int64_t open = 0;
+  std::int64_t open = 0, begun_before = 0;
   const auto begin_next = [&](Connection& connection) {
     if (to_begin == 0 || totals.latencies_us.size() >= kSamplesMax) return;
-    connection.begin();
+    connection.begin(begun_before++);
     --to_begin;
     ++open;
   };
-  for (auto& connection : connections) begin_next(*connection);
+  for (const auto& connection : connections) begin_next(*connection);
 
   while (open > 0) {
     epoll_event events[64];

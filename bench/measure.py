@@ -194,13 +194,20 @@ def wait_answer(port: int, path: str, seconds: float = 120) -> None:
 
 
 def load(
-    port: int, path: str, *words: str, body: pathlib.Path | None = None, connections: int = 1
+    port: int,
+    path: str,
+    *words: str,
+    body: pathlib.Path | Iterable[pathlib.Path] | None = None,
+    connections: int = 1,
 ) -> dict[str, float]:
-    """A run of the compiled load generator; every answer must be good."""
+    """A run of the compiled load generator; every answer must be good. Several bodies are dealt
+    out to the connections."""
     command = [program("bench-load"), "--target", f"127.0.0.1:{port}", "--path", path]
     command += ["--connections", str(connections), *words]
     if body:
-        command += ["--method", "POST", "--body", str(body)]
+        command += ["--method", "POST"]
+        for path_of_body in [body] if isinstance(body, pathlib.Path) else body:
+            command += ["--body", str(path_of_body)]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=150)
     if result.returncode != 0:
         sys.exit(f"bench-load failed: {result.stderr}")

@@ -36,6 +36,7 @@ set(TAKT_LIBS_net takt_httplib PkgConfig::grpc OpenSSL::SSL ZLIB::ZLIB PkgConfig
 set(TAKT_LIBS_store SQLite::SQLite3 PostgreSQL::PostgreSQL CURL::libcurl OpenSSL::Crypto PkgConfig::zstd)
 set(TAKT_LIBS_access OpenSSL::Crypto)
 set(TAKT_LIBS_data PkgConfig::xxhash)
+set(TAKT_LIBS_track PkgConfig::zstd PkgConfig::xxhash)
 set(TAKT_LIBS_serve PkgConfig::simdjson PkgConfig::grpc PkgConfig::protobuf ${CMAKE_DL_LIBS} ZLIB::ZLIB)
 set(TAKT_LIBS_gateway PkgConfig::grpc PkgConfig::protobuf)
 set(TAKT_LIBS_services takt_prometheus PkgConfig::grpc)

@@ -44,6 +44,7 @@
 #include "takt/store/migrations.h"
 #include "takt/track/artifact_service.h"
 #include "takt/track/logged_model_service.h"
+#include "takt/track/metric_folder.h"
 #include "takt/track/migrations.h"
 #include "takt/track/resolver.h"
 #include "takt/track/routes.h"
@@ -127,6 +128,7 @@ class RunningPlatform final : public Platform {
   std::unique_ptr<spine::LineService> line_;
   std::unique_ptr<data::DatasetService> datasets_;
   std::unique_ptr<track::TrackService> track_;
+  std::unique_ptr<track::MetricFolder> metric_folder_;
   std::unique_ptr<track::LoggedModelService> logged_models_;
   std::unique_ptr<track::ArtifactService> artifacts_;
   std::unique_ptr<models::ModelRegistry> models_;
@@ -151,6 +153,8 @@ Status RunningPlatform::open() {
   line_ = std::make_unique<spine::LineService>(*db_);
   datasets_ = std::make_unique<data::DatasetService>(*db_, *blobs_);
   track_ = std::make_unique<track::TrackService>(*db_);
+  metric_folder_ = std::make_unique<track::MetricFolder>(*db_);
+  track_->on_full_head([this] { metric_folder_->wake(); });
   logged_models_ = std::make_unique<track::LoggedModelService>(*db_);
   artifacts_ = std::make_unique<track::ArtifactService>(*db_, *blobs_);
   models_ = std::make_unique<models::ModelRegistry>(*db_, *blobs_);
@@ -272,6 +276,7 @@ Status RunningPlatform::start() {
   jobs_->start();
   services_->start();
   engine_->start();
+  metric_folder_->start();
   TAKT_ASSIGN(server_, net::Server::start(std::move(options), router_, access_.get(), clock_));
   is_ready_ = true;
   return {};
@@ -283,6 +288,7 @@ void RunningPlatform::stop() {
   is_ready_ = false;
   if (events_) events_->stop();
   if (server_) server_->drain(settings_.integer("drain"));
+  if (metric_folder_) metric_folder_->stop();
   if (engine_) engine_->stop();
   if (services_) services_->stop();
   if (jobs_) jobs_->stop();

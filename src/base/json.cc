@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// parse_json and dump_json of value.h: RFC 8259, nothing more.
+// parse_json and dump_json of value.h, and json_writer.h: RFC 8259, nothing more.
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 
+#include "takt/base/json_writer.h"
 #include "takt/base/utf8.h"
 #include "takt/base/value.h"
 
@@ -409,6 +410,31 @@ Result<Value> parse_json(std::string_view text, const ParseLimits& limits) {
                                      std::to_string(limits.bytes_max));
   }
   return JsonParser(text, limits.depth_max).parse();
+}
+
+JsonWriter& JsonWriter::key(std::string_view name) {
+  separate();
+  dump_string(out_, name);
+  out_ += ':';
+  needs_comma_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::value(std::string_view text) {
+  separate();
+  dump_string(out_, text);
+  return *this;
+}
+
+JsonWriter& JsonWriter::value(double number) {
+  separate();
+  dump_double(out_, number);
+  return *this;
+}
+
+JsonWriter& JsonWriter::value(std::int64_t number) {
+  char digits[24];
+  return raw({digits, std::to_chars(digits, digits + sizeof digits, number).ptr});
 }
 
 std::string dump_json(const Value& value) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "takt/base/json_writer.h"
 #include "takt/base/rng.h"
 #include "takt/base/value.h"
 
@@ -117,6 +118,20 @@ TEST(JsonTest, EveryPrefixOfADocumentIsRefused) {
   for (std::size_t size = 0; size < text.size(); ++size) {
     EXPECT_FALSE(parse_json(text.substr(0, size))) << size;
   }
+}
+
+TEST(JsonTest, TheWriterGivesTheTextOfTheDump) {
+  JsonWriter writer;
+  writer.begin_object().key("a").begin_array().value(1.0).value(NAN).value(-INFINITY).end_array();
+  writer.member("b\n", std::string("ä\"")).member("c", true).member("d", std::int64_t{-7});
+  writer.key("e").begin_object().end_object().key("f").begin_array().end_array().end_object();
+  const Value same = Object{{"a", Array{1.0, NAN, -INFINITY}},
+                            {"b\n", "ä\""},
+                            {"c", true},
+                            {"d", -7},
+                            {"e", Object{}},
+                            {"f", Array{}}};
+  EXPECT_EQ(writer.take(), dump_json(same));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of metrics: every point once, and the latest of each series.
+// The tables of metrics: new points in a head of rows, older ones in chunks, and the latest of each
+// series with its counts. A point is in the head or in one chunk, never in both.
 #pragma once
 
 #include <optional>
@@ -8,25 +9,58 @@
 #include <vector>
 
 #include "takt/store/database.h"
+#include "takt/track/metric_chunk.h"
 #include "takt/track/run.h"
 
 namespace takt::track {
 
-/// Adds the points that the run does not have yet (the same point again changes nothing).
-Status store_points(store::Tx& tx, const RunId& run, std::span<const Metric> metrics);
-/// By time, step, value: at most `limit` after the point, or from the beginning.
-Result<std::vector<Point>> load_points(store::Reader& reader, const RunId& run,
-                                       std::string_view key, const std::optional<Point>& after,
-                                       std::int64_t limit);
-/// 0 when the run has no such metric.
-Result<std::int64_t> count_points(store::Reader& reader, const RunId& run, std::string_view key);
+/// What metric_latest says of one metric of one run.
+struct Series {
+  std::int64_t number = 0;  // by which head and chunks name it; 0: not stored yet
+  Point latest;
+  std::int64_t points = 0;      // in all
+  std::int64_t folded = 0;      // of them in chunks
+  std::int64_t folded_ms = -1;  // the greatest time of those
+  std::int64_t in_head() const { return points - folded; }
+};
+
+/// Adds the points that the run does not have yet (the same point again changes nothing). True when
+/// a head is full now, so that somebody should fold (metric_fold_store.h).
+Result<bool> store_points(store::Tx& tx, const RunId& run, std::span<const Metric> metrics);
+Result<std::optional<Series>> find_series(store::Reader& reader, const RunId& run,
+                                          std::string_view key);
+/// For good: points and latest of all its metrics.
+Status remove_points(store::Tx& tx, const RunId& run);
+
+/// Gives the points of one series in the order of their places.
+class PointReader {
+ public:
+  /// Behind the point, or from the beginning.
+  PointReader(store::Reader& reader, const Series& series, const std::optional<Point>& after)
+      : reader_(reader), series_(series), head_{.after = after}, chunks_{.after = after} {}
+  /// Appends up to `limit` points; fewer only at the end.
+  Status read(std::size_t limit, std::vector<Point>& points);
+
+ private:
+  /// Points that come next from one of the two tables.
+  struct Source {
+    std::optional<Point> after;  // the last that was fetched
+    std::vector<Point> points;
+    std::size_t at = 0;
+    bool is_done = false;
+  };
+  Status fill_head(std::size_t limit);
+  Status fill_chunks(std::size_t limit);
+
+  store::Reader& reader_;
+  const Series series_;
+  Source head_, chunks_;
+};
 
 /// Orders points of one series: step, then time, then value; not-a-number is the least. Pure.
 bool is_later(const Point& a, const Point& b);
-
-// How a double that may be no number lies in two columns.
-inline std::int64_t nan_flag(double value) { return std::isnan(value) ? 1 : 0; }
-inline double stored_value(double value) { return std::isnan(value) ? 0.0 : value; }
-inline double value_from(std::int64_t is_nan, double value) { return is_nan != 0 ? NAN : value; }
+/// Its four columns: time, step, not-a-number, value.
+void bind_point(const Point& point, store::Params& params);
+Point point_from_row(const store::Row& row, std::size_t first);
 
 }  // namespace takt::track

@@ -126,14 +126,14 @@ Result<std::vector<std::string>> bulk_runs(MlflowArgs& args, std::string_view si
                     std::to_string(kBulkRunsMax) + " run_ids. Received " +
                     std::to_string(runs.size()) + " run_ids.",
                 {}, std::string(singular));
-  std::ranges::sort(runs);
   return runs;
 }
 
 Result<Response> get_history_bulk(TrackService& track, access::Policy& policy, Request& request) {
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "run"));
   TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(request));
-  TAKT_ASSIGN(const auto runs, bulk_runs(args, "run_id", "run_ids"));
+  TAKT_ASSIGN(auto runs, bulk_runs(args, "run_id", "run_ids"));
+  std::ranges::sort(runs);
   const std::string key = args.text("metric_key");
   std::int64_t left =
       std::clamp<std::int64_t>(args.integer("max_results", kHistoryMax), 1, kHistoryMax);
@@ -149,7 +149,7 @@ Result<Response> get_history_bulk(TrackService& track, access::Policy& policy, R
   return Response::json(Object{{"metrics", std::move(metrics)}});
 }
 
-/// Sampled by step: each run gives its points within the steps, thinned to max_results.
+/// Each run gives its points within the steps, thinned to max_results; runs as they were named.
 Result<Response> get_history_bulk_interval(TrackService& track, access::Policy& policy,
                                            Request& request) {
   constexpr std::int64_t kPerRunMax = 2500;
@@ -174,12 +174,9 @@ Result<Response> get_history_bulk_interval(TrackService& track, access::Policy& 
                                     ".");
   Array metrics;
   for (const std::string& run : runs) {
-    TAKT_ASSIGN(History history,
-                track.history(by, RunId{run}, key, std::nullopt, kWholeHistoryMax));
-    std::erase_if(history.points,
-                  [&](const Point& point) { return point.step < from || point.step > to; });
-    std::ranges::stable_sort(history.points, {}, &Point::step);
-    for (const Point& point : thin_points(history.points, static_cast<std::size_t>(max)))
+    TAKT_ASSIGN(const ThinHistory history,
+                track.thin_history(by, RunId{run}, key, {from, to}, static_cast<std::size_t>(max)));
+    for (const Point& point : history.points)
       metrics.push_back(mlflow_point(key, RunId{run}, point));
   }
   return Response::json(Object{{"metrics", std::move(metrics)}});

@@ -16,8 +16,6 @@ using net::Method;
 using net::Request;
 using net::Response;
 
-constexpr std::int64_t kPointsMax = 1'000'000;
-
 Value json_of(const Words& words) {
   Object object;
   for (const auto& [key, value] : words) object[key] = value;
@@ -228,16 +226,15 @@ Result<Response> metric_history(TrackService& track, access::Policy& policy, Req
   const std::string& key = request.path_param("key");
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "run/" + id.value));
   TAKT_ASSIGN(const std::int64_t max, request.query_integer("max_points", 2000, 3, 25'000));
-  TAKT_ASSIGN(History history, track.history(by, id, key, std::nullopt, kPointsMax));
+  TAKT_ASSIGN(const ThinHistory history,
+              track.thin_history(by, id, key, {}, static_cast<std::size_t>(max)));
   if (history.total == 0)
     return fail(Code::kNotFound, "run " + id.value + " has no metric '" + key + "'");
-  std::ranges::stable_sort(history.points, {}, &Point::step);
-  const auto thinned = thin_points(history.points, static_cast<std::size_t>(max));
   Array points;
-  for (const Point& point : thinned) points.push_back(json_of(point));
+  for (const Point& point : history.points) points.push_back(json_of(point));
   return Response::json(Object{{"key", key},
                                {"total", history.total},
-                               {"is_thinned", thinned.size() < history.points.size()},
+                               {"is_thinned", history.is_thinned},
                                {"points", std::move(points)}});
 }
 
@@ -331,6 +328,7 @@ void register_own_routes(net::Router& router, TrackServices s, access::Policy& p
 
 void register_routes(net::Router& router, TrackServices services, access::Policy& policy) {
   register_own_routes(router, services, policy);
+  register_curve_routes(router, services.track, policy);
   set_mlflow_error_form(router);
   register_mlflow_experiments(router, services.track, policy);
   register_mlflow_runs(router, services.track, policy);

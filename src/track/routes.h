@@ -18,5 +18,7 @@ struct TrackServices {
 
 /// takt's own views (api/openapi/track.yaml) and MLflow's tracking and artifact routes.
 void register_routes(net::Router& router, TrackServices services, access::Policy& policy);
+/// Part of them.
+void register_curve_routes(net::Router& router, TrackService& track, access::Policy& policy);
 
 }  // namespace takt::track

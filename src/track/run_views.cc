@@ -20,6 +20,26 @@ std::string ref_from_tag(const Run& run, std::string_view tag, std::string_view 
   return std::string(kind) + "/" + value;
 }
 
+Result<Run> row_of_run(store::Reader& reader, const ProjectId& project, const RunId& id) {
+  TAKT_ASSIGN(auto run, find_run_row(reader, project, id));
+  if (!run) return fail(Code::kNotFound, "Run with id=" + id.value + " not found");
+  return *std::move(run);
+}
+
+/// A block at a time, so that a series of any length takes little memory.
+template <class Take>
+Status for_each_point(store::Reader& reader, const Series& series, Take take) {
+  constexpr std::size_t kBlock = 10'000;
+  PointReader points(reader, series, std::nullopt);
+  std::vector<Point> block;
+  do {
+    block.clear();
+    TAKT_RETURN_IF_ERROR(points.read(kBlock, block));
+    for (const Point& point : block) take(point);
+  } while (block.size() == kBlock);
+  return {};
+}
+
 }  // namespace
 
 Result<RunPage> TrackService::search(const access::CanRead& by, const RunSearch& search,
@@ -71,13 +91,58 @@ Result<History> TrackService::history(const access::CanRead& by, const RunId& id
                                       std::int64_t limit) {
   History history;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
-    TAKT_ASSIGN(const auto run, find_run_row(reader, by.project(), id));
-    if (!run) return fail(Code::kNotFound, "Run with id=" + id.value + " not found");
-    TAKT_ASSIGN(history.total, count_points(reader, id, key));
-    TAKT_ASSIGN(history.points, load_points(reader, id, key, after, limit));
+    TAKT_RETURN_IF_ERROR(row_of_run(reader, by.project(), id));
+    TAKT_ASSIGN(const auto series, find_series(reader, id, key));
+    if (!series) return {};
+    history.total = series->points;
+    PointReader points(reader, *series, after);
+    return points.read(static_cast<std::size_t>(limit), history.points);
+  }));
+  return history;
+}
+
+Result<ThinHistory> TrackService::thin_history(const access::CanRead& by, const RunId& id,
+                                               std::string_view key, const CurveRange& steps,
+                                               std::size_t max) {
+  ThinHistory history;
+  TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
+    TAKT_RETURN_IF_ERROR(row_of_run(reader, by.project(), id));
+    TAKT_ASSIGN(const auto series, find_series(reader, id, key));
+    if (!series) return {};
+    history.total = series->points;
+    Thinner thinner(max);
+    TAKT_RETURN_IF_ERROR(for_each_point(reader, *series, [&](const Point& point) {
+      if (steps.holds(point.step)) thinner.add(point);
+    }));
+    history.is_thinned = thinner.is_thinned();
+    history.points = thinner.points();
     return {};
   }));
   return history;
+}
+
+Result<std::vector<Curve>> TrackService::curves(const access::CanRead& by,
+                                                const std::vector<RunId>& runs,
+                                                const CurveQuery& query) {
+  std::vector<Curve> curves;
+  TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
+    for (const RunId& run : runs) {
+      TAKT_RETURN_IF_ERROR(row_of_run(reader, by.project(), run));
+      TAKT_ASSIGN(const auto series, find_series(reader, run, query.key));
+      Curve& curve = curves.emplace_back(Curve{.run = run});
+      if (!series) continue;
+      CurveBuilder builder(query.axis, query.stretches_max);
+      TAKT_RETURN_IF_ERROR(for_each_point(reader, *series, [&](const Point& point) {
+        const bool is_by_step = query.axis == CurveAxis::kStep;
+        if (query.range.holds(is_by_step ? point.step : point.timestamp_ms)) builder.add(point);
+      }));
+      curve.total = series->points;
+      curve.looked = builder.count();
+      curve.stretches = builder.stretches();
+    }
+    return {};
+  }));
+  return curves;
 }
 
 Result<RunLinks> TrackService::links(const access::CanRead& by, const Run& run) {
@@ -100,28 +165,6 @@ Result<RunLinks> TrackService::links(const access::CanRead& by, const Run& run) 
     return {};
   }));
   return links;
-}
-
-std::vector<Point> thin_points(const std::vector<Point>& points, std::size_t max) {
-  if (points.size() <= max) return points;
-  const std::size_t stretches = std::max<std::size_t>(max / 3, 1);
-  std::vector<Point> kept;
-  for (std::size_t i = 0; i < stretches; ++i) {
-    const std::size_t from = points.size() * i / stretches;
-    const std::size_t to = points.size() * (i + 1) / stretches;
-    std::size_t low = from, high = from;
-    for (std::size_t j = from; j < to; ++j) {
-      // Comparisons with not-a-number are false: it is kept only where nothing else is.
-      if (points[j].value < points[low].value || std::isnan(points[low].value)) low = j;
-      if (points[j].value > points[high].value || std::isnan(points[high].value)) high = j;
-    }
-    std::vector<std::size_t> chosen{low, high, to - 1};
-    std::ranges::sort(chosen);
-    const auto repeated = std::ranges::unique(chosen);
-    chosen.erase(repeated.begin(), repeated.end());
-    for (const std::size_t j : chosen) kept.push_back(points[j]);
-  }
-  return kept;
 }
 
 }  // namespace takt::track

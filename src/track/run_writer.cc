@@ -6,6 +6,7 @@
 #include "takt/track/checks.h"
 #include "takt/track/events.h"
 #include "takt/track/experiment_store.h"
+#include "takt/track/metric_fold_store.h"
 #include "takt/track/metric_store.h"
 #include "takt/track/run_store.h"
 
@@ -94,6 +95,7 @@ Status end_run(store::Tx& tx, const ProjectId& project, const RunId& id, RunEnd 
   run.status = status;
   run.end_ms = tx.now_ms();
   TAKT_RETURN_IF_ERROR(store_run_row(tx, project, run));
+  TAKT_RETURN_IF_ERROR(fold_ended_run(tx, id));
   TAKT_RETURN_IF_ERROR(store::append_event(tx, run_event(kRunEnded, project, run.user, run)));
   return {};
 }
@@ -115,7 +117,7 @@ Status log_run_metrics(store::Tx& tx, const ProjectId& project, const RunId& id,
     metric.point = {tx.now_ms(), 0, value};
     points.push_back(std::move(metric));
   }
-  return store_points(tx, id, points);
+  return store_points(tx, id, points).transform([](bool) {});
 }
 
 Status add_run_artifacts(store::Tx& tx, const ProjectId& project, const RunId& id,

@@ -11,6 +11,7 @@
 #include "takt/track/checks.h"
 #include "takt/track/events.h"
 #include "takt/track/logged_model_store.h"
+#include "takt/track/metric_fold_store.h"
 #include "takt/track/metric_store.h"
 #include "takt/track/run_store.h"
 
@@ -359,6 +360,7 @@ Result<Run> TrackService::update_run(const access::CanWrite& by, const RunId& id
     }
     if (is_final(run.status) && run.end_ms < 0) run.end_ms = tx.now_ms();
     TAKT_RETURN_IF_ERROR(store_run_row(tx, by.project(), run));
+    if (is_final(run.status)) TAKT_RETURN_IF_ERROR(fold_ended_run(tx, id));
     if (is_final(run.status) != was_final)
       TAKT_RETURN_IF_ERROR(store::append_event(
           tx, run_event(was_final ? kRunResumed : kRunEnded, by.project(), by.user(), run)));
@@ -382,16 +384,19 @@ Status TrackService::mark_run(const access::CanWrite& by, const RunId& id, bool 
 
 Status TrackService::log_batch(const access::CanWrite& by, const RunId& id, const Batch& batch) {
   TAKT_RETURN_IF_ERROR(check_batch(batch));
-  return db_.write([&](store::Tx& tx) -> Status {
+  bool has_full_head = false;
+  const Status written = db_.write([&](store::Tx& tx) -> Status {
     TAKT_ASSIGN(Run run, active_run(tx, by.project(), id));
     TAKT_RETURN_IF_ERROR(log_params(tx, id, batch.params));
-    TAKT_RETURN_IF_ERROR(store_points(tx, id, batch.metrics));
+    TAKT_ASSIGN(has_full_head, store_points(tx, id, batch.metrics));
     for (const Metric& metric : batch.metrics)
       if (!metric.model.empty()) TAKT_RETURN_IF_ERROR(store_logged_model_metric(tx, id, metric));
     for (const auto& [key, value] : batch.tags)
       TAKT_RETURN_IF_ERROR(write_tag(tx, by.project(), run, key, value));
     return {};
   });
+  if (written && has_full_head) wake_folder_();
+  return written;
 }
 
 Status TrackService::set_tag(const access::CanWrite& by, const RunId& id, std::string_view key,

@@ -2,6 +2,8 @@
 // Experiments and runs as clients see them: permission, validation, transaction, event.
 #pragma once
 
+#include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 
 #include "takt/access/access.h"
 #include "takt/store/database.h"
+#include "takt/track/curve.h"
 #include "takt/track/experiment_store.h"
 #include "takt/track/run.h"
 #include "takt/track/run_search_store.h"
@@ -44,6 +47,29 @@ struct RunLinks {
 struct History {
   std::int64_t total = 0;
   std::vector<Point> points;
+};
+/// Bounds of what is looked at, both included.
+struct CurveRange {
+  std::int64_t from = std::numeric_limits<std::int64_t>::min();
+  std::int64_t to = std::numeric_limits<std::int64_t>::max();
+  bool holds(std::int64_t place) const { return place >= from && place <= to; }
+};
+struct ThinHistory {
+  std::int64_t total = 0;  // of the series
+  bool is_thinned = false;
+  std::vector<Point> points;  // by step
+};
+struct CurveQuery {
+  std::string key;
+  CurveAxis axis = CurveAxis::kStep;
+  CurveRange range;  // steps, or milliseconds
+  std::size_t stretches_max = 500;
+};
+struct Curve {
+  RunId run;
+  std::int64_t total = 0;   // points of the series
+  std::int64_t looked = 0;  // of them in the range
+  std::vector<Stretch> stretches;
 };
 
 class TrackService {
@@ -90,16 +116,22 @@ class TrackService {
   /// By time; `after` goes on behind a point.
   Result<History> history(const access::CanRead& by, const RunId& id, std::string_view key,
                           const std::optional<Point>& after, std::int64_t limit);
+  /// As `history`, thinned to at most `max` points whose steps are in the range.
+  Result<ThinHistory> thin_history(const access::CanRead& by, const RunId& id, std::string_view key,
+                                   const CurveRange& steps, std::size_t max);
+  /// One metric of many runs, to draw. A run without that metric gives an empty curve.
+  Result<std::vector<Curve>> curves(const access::CanRead& by, const std::vector<RunId>& runs,
+                                    const CurveQuery& query);
   Result<RunLinks> links(const access::CanRead& by, const Run& run);
   store::Database& db() { return db_; }
+  /// Called after a write that filled a metric's head (MetricFolder). Set before the first write.
+  void on_full_head(std::function<void()> wake) { wake_folder_ = std::move(wake); }
 
  private:
   store::Database& db_;
+  std::function<void()> wake_folder_ = [] {};
 };
 
-/// Thins a series, sorted by step, to at most `max`: each stretch keeps its lowest, highest and
-/// last. Pure.
-std::vector<Point> thin_points(const std::vector<Point>& points, std::size_t max);
 /// "nimble-otter-417"
 std::string make_run_name();
 
