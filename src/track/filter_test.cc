@@ -140,17 +140,5 @@ TEST(ArtifactPath, places_are_told_apart) {
   EXPECT_FALSE(path_of_artifact_uri("mlflow-artifacts:/../x"));
 }
 
-TEST(Thinning, lowest_highest_and_last_of_each_stretch_stay) {
-  std::vector<Point> points;
-  for (int i = 0; i < 10'000; ++i) points.push_back({i, i, i == 5000 ? 1e6 : std::sin(i * 0.01)});
-  points[77].value = std::nan("");
-  const auto kept = thin_points(points, 300);
-  EXPECT_LE(kept.size(), 300u);
-  EXPECT_EQ(kept.back().step, 9999);
-  EXPECT_TRUE(std::ranges::any_of(kept, [](const Point& point) { return point.value == 1e6; }));
-  EXPECT_TRUE(std::ranges::is_sorted(kept, {}, &Point::step));
-  EXPECT_EQ(thin_points(points, 20'000).size(), points.size());
-}
-
 }  // namespace
 }  // namespace takt::track

@@ -112,9 +112,10 @@ struct Due {
   std::string key;
 };
 
-Status fold_series(store::Tx& tx, const Due& due, Budget& budget) {
+/// True when nothing of it is due any more.
+Result<bool> fold_series(store::Tx& tx, const Due& due, Budget& budget) {
   TAKT_ASSIGN(const auto series, find_series(tx, due.run, due.key));
-  if (!series) return tx.exec(sql::kDeleteFold, {due.number}).transform([](std::int64_t) {});
+  if (!series) return true;
   TAKT_ASSIGN(const Points head, first_of_head(tx, due.number, budget.points));
   const bool is_all = head.size() < budget.points;
   Folding folding(tx, due.number);
@@ -131,8 +132,7 @@ Status fold_series(store::Tx& tx, const Due& due, Budget& budget) {
         {due.run.value, due.key, series->points - repeated, series->folded + folding.gained(),
          std::max(series->folded_ms, head[taken - 1].timestamp_ms)}));
   }
-  if (is_all && taken == head.size()) TAKT_RETURN_IF_ERROR(tx.exec(sql::kDeleteFold, {due.number}));
-  return {};
+  return is_all && taken == head.size();
 }
 
 }  // namespace
@@ -141,18 +141,23 @@ Result<bool> fold_some(store::Tx& tx, const FoldLimits& limits) {
   TAKT_ASSIGN(const auto rows,
               tx.query(sql::kNextFolds, {static_cast<std::int64_t>(limits.series + 1)}));
   Budget budget{limits.points, limits.rewritten};
-  std::size_t done = 0;
-  for (; done < std::min(rows.size(), limits.series) && !budget.is_spent(); ++done) {
-    const Due due{rows[done].integer(0), RunId{rows[done].text(1)}, rows[done].text(2)};
-    const Status folded = fold_series(tx, due, budget);
-    if (folded) continue;
+  bool has_more = rows.size() > limits.series;
+  for (const auto& row : std::span(rows).first(std::min(rows.size(), limits.series))) {
+    if (budget.is_spent()) return true;
+    const Due due{row.integer(0), RunId{row.text(1)}, row.text(2)};
+    const auto is_finished = fold_series(tx, due, budget);
     // A broken chunk: its series stays as it is, the others go on. (After a failed statement the
     // next one fails too.)
-    log_error("metric points cannot be folded",
-              {{"run", due.run.value}, {"metric", due.key}, {"error", folded.error().text()}});
-    TAKT_RETURN_IF_ERROR(tx.exec(sql::kDeleteFold, {due.number}));
+    if (!is_finished)
+      log_error(
+          "metric points cannot be folded",
+          {{"run", due.run.value}, {"metric", due.key}, {"error", is_finished.error().text()}});
+    if (is_finished.value_or(true))
+      TAKT_RETURN_IF_ERROR(tx.exec(sql::kDeleteFold, {due.number}));
+    else
+      has_more = true;
   }
-  return done < rows.size() || budget.is_spent();
+  return has_more;
 }
 
 Status fold_ended_run(store::Tx& tx, const RunId& run) {

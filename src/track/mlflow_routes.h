@@ -3,6 +3,7 @@
 #pragma once
 
 #include "takt/access/access.h"
+#include "takt/base/json_writer.h"
 #include "takt/net/http.h"
 #include "takt/track/artifact_service.h"
 #include "takt/track/logged_model_service.h"
@@ -18,8 +19,14 @@ void register_mlflow_logged_models(net::Router& router, LoggedModelService& mode
 void register_mlflow_artifacts(net::Router& router, TrackService& track, ArtifactService& artifacts,
                                access::Policy& policy);
 
-Value mlflow_run(const Run& run);
-Value mlflow_run_info(const Run& run);
+// mlflow_json.cc
+void write_point(JsonWriter& out, const RunId& run, std::string_view key, const Point& point);
+void write_run_info(JsonWriter& out, const Run& run);
+void write_run(JsonWriter& out, const Run& run);
+/// {"run": …}
+net::Response run_response(const Run& run);
+net::Response json_response(JsonWriter& out);
+
 Value mlflow_experiment(const Experiment& experiment);
 
 }  // namespace takt::track

@@ -31,7 +31,7 @@ Result<Response> create_run(TrackService& track, access::Policy& policy, Request
   asked.idempotency_key = request.headers.get("Idempotency-Key");
   TAKT_RETURN_IF_ERROR(check_length("Idempotency-Key", asked.idempotency_key, kKeyBytesMax));
   TAKT_ASSIGN(const Run run, track.create_run(by, asked));
-  return Response::json(Object{{"run", mlflow_run(run)}});
+  return run_response(run);
 }
 
 Result<RunStatus> status_argument(const MlflowArgs& args) {
@@ -58,7 +58,11 @@ Result<Response> update_run(TrackService& track, access::Policy& policy, Request
   TAKT_RETURN_IF_ERROR(args.done());
   TAKT_ASSIGN(const auto by, policy.check<Right::kWrite>(request.caller, run_subject(id)));
   TAKT_ASSIGN(const Run run, track.update_run(by, id, change));
-  return Response::json(Object{{"run_info", mlflow_run_info(run)}});
+  JsonWriter out;
+  out.begin_object().key("run_info");
+  write_run_info(out, run);
+  out.end_object();
+  return json_response(out);
 }
 
 Result<Metric> metric_argument(MlflowArgs& args) {
@@ -216,56 +220,11 @@ void add_run_word_routes(net::Router& router, TrackService& t, access::Policy& p
     TAKT_RETURN_IF_ERROR(args.done());
     TAKT_ASSIGN(const auto by, p.check<Right::kRead>(r.caller, run_subject(id)));
     TAKT_ASSIGN(const Run run, t.run(by, id));
-    return Response::json(Object{{"run", mlflow_run(run)}});
+    return run_response(run);
   });
 }
 
 }  // namespace
-
-Value mlflow_run_info(const Run& run) {
-  Object info{{"run_uuid", run.id.value},
-              {"run_id", run.id.value},
-              {"run_name", run.name},
-              {"experiment_id", run.experiment.value},
-              {"user_id", run.user.value},
-              {"status", run_status_name(run.status)},
-              {"start_time", run.start_ms},
-              {"artifact_uri", run.artifact_uri},
-              {"lifecycle_stage", run.is_deleted ? "deleted" : "active"}};
-  if (run.end_ms >= 0) info["end_time"] = run.end_ms;
-  return info;
-}
-
-Value mlflow_run(const Run& run) {
-  Array metrics, dataset_inputs, model_inputs, model_outputs;
-  for (const auto& [key, point] : run.metrics)
-    metrics.push_back(Object{{"key", key},
-                             {"value", mlflow_number(point.value)},
-                             {"timestamp", point.timestamp_ms},
-                             {"step", point.step},
-                             {"run_id", run.id.value}});
-  for (const RunInput& input : run.inputs) {
-    Object dataset{{"name", input.name},
-                   {"digest", input.digest},
-                   {"source_type", input.source_type},
-                   {"source", input.source}};
-    if (!input.schema.empty()) dataset["schema"] = input.schema;
-    if (!input.profile.empty()) dataset["profile"] = input.profile;
-    dataset_inputs.push_back(
-        Object{{"tags", mlflow_words(input.tags)}, {"dataset", std::move(dataset)}});
-  }
-  for (const ModelLink& link : run.model_inputs)
-    model_inputs.push_back(Object{{"model_id", link.model}});
-  for (const ModelLink& link : run.model_outputs)
-    model_outputs.push_back(Object{{"model_id", link.model}, {"step", link.step}});
-  return Object{{"info", mlflow_run_info(run)},
-                {"data", Object{{"metrics", std::move(metrics)},
-                                {"params", mlflow_words(run.params)},
-                                {"tags", mlflow_words(run.tags)}}},
-                {"inputs", Object{{"dataset_inputs", std::move(dataset_inputs)},
-                                  {"model_inputs", std::move(model_inputs)}}},
-                {"outputs", Object{{"model_outputs", std::move(model_outputs)}}}};
-}
 
 void register_mlflow_runs(net::Router& router, TrackService& t, access::Policy& p) {
   const auto add = [&](Method method, std::string_view path, const net::Handler& handler) {

@@ -57,19 +57,13 @@ Result<Response> search_mlflow_runs(TrackService& track, access::Policy& policy,
   TAKT_ASSIGN(search.filter, parse_filter(filter, run_filter_rules()));
   TAKT_ASSIGN(search.order, parse_order(order, run_filter_rules()));
   TAKT_ASSIGN(const RunPage page, track.search(by, search, {}, true));
-  Array runs;
-  for (const Run& run : page.runs) runs.push_back(mlflow_run(run));
-  Object answer{{"runs", std::move(runs)}};
-  if (!page.next_page_token.empty()) answer["next_page_token"] = page.next_page_token;
-  return Response::json(std::move(answer));
-}
-
-Value mlflow_point(std::string_view key, const RunId& run, const Point& point) {
-  return Object{{"key", key},
-                {"value", mlflow_number(point.value)},
-                {"timestamp", point.timestamp_ms},
-                {"step", point.step},
-                {"run_id", run.value}};
+  JsonWriter out;
+  out.begin_object();
+  if (!page.next_page_token.empty()) out.member("next_page_token", page.next_page_token);
+  out.key("runs").begin_array();
+  for (const Run& run : page.runs) write_run(out, run);
+  out.end_array().end_object();
+  return json_response(out);
 }
 
 Result<std::optional<Point>> point_of_token(const std::string& token, const std::string& identity) {
@@ -98,18 +92,18 @@ Result<Response> get_history(TrackService& track, access::Policy& policy, Reques
   const std::string identity = "history\n" + id.value + "\n" + key;
   TAKT_ASSIGN(const auto after, point_of_token(token, identity));
   TAKT_ASSIGN(const History history, track.history(by, id, key, after, limit + 1));
-  Array metrics;
+  JsonWriter out;
+  out.begin_object().key("metrics").begin_array();
   const auto count = std::min(history.points.size(), static_cast<std::size_t>(limit));
-  for (std::size_t i = 0; i < count; ++i)
-    metrics.push_back(mlflow_point(key, id, history.points[i]));
-  Object answer{{"metrics", std::move(metrics)}};
+  for (std::size_t i = 0; i < count; ++i) write_point(out, id, key, history.points[i]);
+  out.end_array();
   if (history.points.size() > count) {
     const Point& last = history.points[count - 1];
-    answer["next_page_token"] = make_page_token(
-        identity,
-        Object{{"t", last.timestamp_ms}, {"s", last.step}, {"v", mlflow_number(last.value)}});
+    Object place{{"t", last.timestamp_ms}, {"s", last.step}, {"v", mlflow_number(last.value)}};
+    out.member("next_page_token", make_page_token(identity, std::move(place)));
   }
-  return Response::json(std::move(answer));
+  out.end_object();
+  return json_response(out);
 }
 
 Result<std::vector<std::string>> bulk_runs(MlflowArgs& args, std::string_view singular,
@@ -138,15 +132,16 @@ Result<Response> get_history_bulk(TrackService& track, access::Policy& policy, R
   std::int64_t left =
       std::clamp<std::int64_t>(args.integer("max_results", kHistoryMax), 1, kHistoryMax);
   TAKT_RETURN_IF_ERROR(args.done());
-  Array metrics;
+  JsonWriter out;
+  out.begin_object().key("metrics").begin_array();
   for (const std::string& run : runs) {
     if (left <= 0) break;
     TAKT_ASSIGN(const History history, track.history(by, RunId{run}, key, std::nullopt, left));
-    for (const Point& point : history.points)
-      metrics.push_back(mlflow_point(key, RunId{run}, point));
+    for (const Point& point : history.points) write_point(out, RunId{run}, key, point);
     left -= static_cast<std::int64_t>(history.points.size());
   }
-  return Response::json(Object{{"metrics", std::move(metrics)}});
+  out.end_array().end_object();
+  return json_response(out);
 }
 
 /// Each run gives its points within the steps, thinned to max_results; runs as they were named.
@@ -172,14 +167,15 @@ Result<Response> get_history_bulk_interval(TrackService& track, access::Policy& 
     return fail(Code::kInvalid, "end_step must be greater than start_step. Found start_step=" +
                                     std::to_string(from) + " and end_step=" + std::to_string(to) +
                                     ".");
-  Array metrics;
+  JsonWriter out;
+  out.begin_object().key("metrics").begin_array();
   for (const std::string& run : runs) {
     TAKT_ASSIGN(const ThinHistory history,
                 track.thin_history(by, RunId{run}, key, {from, to}, static_cast<std::size_t>(max)));
-    for (const Point& point : history.points)
-      metrics.push_back(mlflow_point(key, RunId{run}, point));
+    for (const Point& point : history.points) write_point(out, RunId{run}, key, point);
   }
-  return Response::json(Object{{"metrics", std::move(metrics)}});
+  out.end_array().end_object();
+  return json_response(out);
 }
 
 }  // namespace

@@ -52,6 +52,12 @@ Result<std::optional<Run>> find_run_row(store::Reader& reader, const ProjectId& 
   return run;
 }
 
+Result<std::optional<bool>> is_run_deleted(store::Reader& reader, const ProjectId& project,
+                                           const RunId& id) {
+  TAKT_ASSIGN(const auto row, reader.find(sql::kIsRunDeleted, {project.value, id.value}));
+  return row.transform([](const store::Row& found) { return found.integer(0) != 0; });
+}
+
 Result<std::optional<Run>> find_run(store::Reader& reader, const ProjectId& project,
                                     const RunId& id) {
   TAKT_ASSIGN(auto run, find_run_row(reader, project, id));

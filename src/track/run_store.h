@@ -17,6 +17,9 @@ Result<bool> insert_run_row(store::Tx& tx, const ProjectId& project, const Run& 
 /// Without params, tags, metrics and inputs.
 Result<std::optional<Run>> find_run_row(store::Reader& reader, const ProjectId& project,
                                         const RunId& id);
+/// Nothing when there is no such run.
+Result<std::optional<bool>> is_run_deleted(store::Reader& reader, const ProjectId& project,
+                                           const RunId& id);
 /// With all of it.
 Result<std::optional<Run>> find_run(store::Reader& reader, const ProjectId& project,
                                     const RunId& id);

@@ -64,13 +64,23 @@ Status check_active(const Experiment& experiment) {
                                   " must be in the 'active' state. Current state is deleted.");
 }
 
+/// What a write to the run says, if it is not there or deleted.
+Status check_found(const RunId& id, std::optional<bool> is_deleted) {
+  if (!is_deleted) return fail(Code::kNotFound, "Run with id=" + id.value + " not found");
+  if (!*is_deleted) return {};
+  return fail(Code::kInvalid,
+              "The run " + id.value + " must be in the 'active' state. Current state is deleted.");
+}
+
+Status check_run_active(store::Reader& reader, const ProjectId& project, const RunId& id) {
+  TAKT_ASSIGN(const auto is_deleted, is_run_deleted(reader, project, id));
+  return check_found(id, is_deleted);
+}
+
 Result<Run> active_run(store::Reader& reader, const ProjectId& project, const RunId& id) {
   TAKT_ASSIGN(auto run, find_run_row(reader, project, id));
-  if (!run) return fail(Code::kNotFound, "Run with id=" + id.value + " not found");
-  if (run->is_deleted)
-    return fail(Code::kInvalid, "The run " + id.value +
-                                    " must be in the 'active' state. Current state is deleted.");
-  return *run;
+  TAKT_RETURN_IF_ERROR(check_found(id, run ? std::optional(run->is_deleted) : std::nullopt));
+  return *std::move(run);
 }
 
 Status check_batch(const Batch& batch) {
@@ -386,7 +396,13 @@ Status TrackService::log_batch(const access::CanWrite& by, const RunId& id, cons
   TAKT_RETURN_IF_ERROR(check_batch(batch));
   bool has_full_head = false;
   const Status written = db_.write([&](store::Tx& tx) -> Status {
-    TAKT_ASSIGN(Run run, active_run(tx, by.project(), id));
+    // Points are logged far more often than tags, which alone need the row.
+    Run run;
+    if (batch.tags.empty()) {
+      TAKT_RETURN_IF_ERROR(check_run_active(tx, by.project(), id));
+    } else {
+      TAKT_ASSIGN(run, active_run(tx, by.project(), id));
+    }
     TAKT_RETURN_IF_ERROR(log_params(tx, id, batch.params));
     TAKT_ASSIGN(has_full_head, store_points(tx, id, batch.metrics));
     for (const Metric& metric : batch.metrics)

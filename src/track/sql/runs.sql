@@ -8,6 +8,9 @@ SELECT r.id, r.experiment, r.name, r.user_name, r.status, r.is_deleted, r.start_
        r.artifact_uri, e.name
 FROM runs r JOIN experiments e ON e.id = r.experiment WHERE r.project = ?1 AND r.id = ?2;
 
+-- name: is_run_deleted
+SELECT is_deleted FROM runs WHERE project = ?1 AND id = ?2;
+
 -- name: find_run_by_idempotency_key
 SELECT id FROM runs WHERE project = ?1 AND idempotency_key = ?2;
 
