@@ -282,18 +282,35 @@ std::vector<std::string> ids_of(const std::vector<Run>& runs, std::size_t from, 
   return ids;
 }
 
-using RunIndex = std::map<std::string_view, Run*>;
+/// Runs by id. The rows of a run come together, so most look-ups are of the run before.
+class RunIndex {
+ public:
+  void add(Run& run) { runs_[run.id.value] = &run; }
+  Run& at(const std::string& id) const {
+    if (last_ == nullptr || last_->id.value != id) last_ = runs_.at(id);
+    return *last_;
+  }
+
+ private:
+  std::map<std::string_view, Run*> runs_;
+  mutable Run* last_ = nullptr;
+};
 
 /// Calls `load` with the ids of up to 500 runs at a time.
 Status in_chunks(
     std::vector<Run>& runs,
     const std::function<Status(const std::vector<std::string>&, const RunIndex&)>& load) {
   RunIndex index;
-  for (Run& run : runs) index[run.id.value] = &run;
+  for (Run& run : runs) index.add(run);
   for (std::size_t from = 0; from < runs.size(); from += kRunsPerQuery)
     TAKT_RETURN_IF_ERROR(
         load(ids_of(runs, from, std::min(runs.size(), from + kRunsPerQuery)), index));
   return {};
+}
+
+/// Keys mostly come in order.
+void add_word(Words& words, const store::Row& row) {
+  words.insert_or_assign(words.end(), row.text(1), row.text(2));
 }
 
 /// Rows of one of the three tables by run, only the keys asked for when there are some.
@@ -368,17 +385,18 @@ Status load_run_data(store::Reader& reader, std::vector<Run>& runs, const RunCol
     };
     if (wanted(columns.params)) {
       TAKT_ASSIGN(const auto rows, rows_of_runs(reader, sql::kSelectParams, ids, columns.params));
-      for (const auto& row : rows) index.at(row.text(0))->params[row.text(1)] = row.text(2);
+      for (const auto& row : rows) add_word(index.at(row.text(0)).params, row);
     }
     if (wanted(columns.tags)) {
       TAKT_ASSIGN(const auto rows, rows_of_runs(reader, sql::kSelectTags, ids, columns.tags));
-      for (const auto& row : rows) index.at(row.text(0))->tags[row.text(1)] = row.text(2);
+      for (const auto& row : rows) add_word(index.at(row.text(0)).tags, row);
     }
     if (wanted(columns.metrics)) {
       TAKT_ASSIGN(const auto rows, rows_of_runs(reader, sql::kSelectLatest, ids, columns.metrics));
-      for (const auto& row : rows)
-        index.at(row.text(0))->metrics[row.text(1)] = {row.integer(2), row.integer(3),
-                                                       value_from(row.integer(4), row.real(5))};
+      for (const auto& row : rows) {
+        auto& metrics = index.at(row.text(0)).metrics;
+        metrics.insert_or_assign(metrics.end(), row.text(1), point_from_row(row, 2));
+      }
     }
     return {};
   });
@@ -393,11 +411,11 @@ Status load_run_inputs(store::Reader& reader, std::vector<Run>& runs) {
       TAKT_ASSIGN(const Value tags, parse_json(row.text(7)));
       for (const auto& [key, value] : tags.as_object())
         input.tags[key] = value.is_string() ? value.as_string() : "";
-      index.at(row.text(0))->inputs.push_back(std::move(input));
+      index.at(row.text(0)).inputs.push_back(std::move(input));
     }
     TAKT_ASSIGN(const auto models, rows_of_runs(reader, sql::kSelectRunModels, ids, {}));
     for (const auto& row : models) {
-      Run& run = *index.at(row.text(0));
+      Run& run = index.at(row.text(0));
       (row.text(1) == "out" ? run.model_outputs : run.model_inputs)
           .push_back({row.text(2), row.integer(3)});
     }
