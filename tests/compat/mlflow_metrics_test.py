@@ -93,7 +93,7 @@ def test_curves_and_bulk_histories_thin_and_keep_extremes(
     first = curves["items"][0]
     assert first["total"] == 5000 and first["is_thinned"] and sum(first["count"]) == 5000
     assert 50 <= len(first["x"]) <= 100 and first["x"] == sorted(first["x"])
-    assert max(first["max"]) == 100 and set(first["min"]) == {0} and first["x"][-1] == 4999
+    assert max(first["max"]) == 100 and set(first["min"][:-1]) == {0} and first["x"][-1] == 4999
     assert curves["items"][2]["x"] == [] and curves["items"][2]["total"] == 0
     part = wanted | {"x": "time", "from": 12_340, "to": 12_360}
     part = shared_server.api("GET", "curves", params=part)["items"][0]
