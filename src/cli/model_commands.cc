@@ -61,6 +61,39 @@ Status models_ls(Session& session, const std::string& name) {
   return {};
 }
 
+/// What is known of the version beyond its own row.
+void print_evidence(const Value& evidence) {
+  for (const char* key : {"job", "code", "environment", "seed"})
+    if (evidence.has(key))
+      print_line("  " + (key + std::string(9, ' ')).substr(0, 9) + cell(evidence, key));
+  for (const Value& data : evidence["data"].as_array())
+    print_line("  data     " + data.as_string());
+  for (const auto& [kind, report] : evidence["reports"].as_object())
+    if (kind != "code")
+      print_line("  report   " + kind + " " + report["report"].text_or("verdict", "") + " by " +
+                 cell(report, "by"));
+  for (const Value& approval : evidence["approvals"].as_array())
+    print_line("  " + cell(approval, "verdict") + " for " + cell(approval, "alias") + " by " +
+               cell(approval, "user") + " " + short_time(cell(approval, "at")) +
+               (cell(approval, "comment").empty() ? "" : ": " + cell(approval, "comment")));
+  Table table({"METRIC", "VALUE", "ON", "MEASURED BY"});
+  for (const Value& measured : evidence["measurements"].as_array())
+    table.add({cell(measured, "metric"), short_number(measured["value"]), cell(measured, "data"),
+               measured.has("source") ? cell(measured, "source") : cell(measured, "by")});
+  if (!table.empty()) table.print();
+}
+
+std::string code_text(const Value& code) {
+  const std::string verdict = code.text_or("verdict", "");
+  if (verdict == "none") return "none: no pickle among its files";
+  if (verdict == "safe") return "safe: its pickles name harmless things only";
+  std::string names;
+  if (code["globals"].is_array())
+    for (const Value& name : code["globals"].as_array())
+      names += (names.empty() ? " (" : ", ") + name.as_string();
+  return "EXECUTES CODE when it is loaded" + (names.empty() ? names : names + ")");
+}
+
 Status models_show(Session& session, const std::string& reference) {
   TAKT_ASSIGN(const std::string path, version_path(reference));
   TAKT_ASSIGN(const Value version, session.get("/api/v1/models/" + path));
@@ -75,8 +108,11 @@ Status models_show(Session& session, const std::string& reference) {
   if (version.has("run")) print_line("  run      " + cell(version, "run"));
   print_line("  files    " + cell(version, "files") + ", " +
              format_bytes(version.int_or("size_bytes", 0)));
+  if (version.has("code")) print_line("  loading  " + code_text(version["code"]));
   if (!metrics_text(version["metrics"]).empty())
     print_line("  metrics  " + metrics_text(version["metrics"]));
+  TAKT_ASSIGN(const Value evidence, session.get("/api/v1/models/" + path + "/evidence"));
+  print_evidence(evidence);
   return {};
 }
 
@@ -187,6 +223,7 @@ void add_model_commands(CLI::App& app, Chosen& chosen) {
   alias->add_option("alias", o->alias, "such as production")->required();
   alias->add_flag("--remove", o->remove, "remove the alias");
   declare(alias, chosen, [o](Session& s) { return models_alias(s, o->name, o->alias, o->remove); });
+  add_gate_commands(models, chosen);
   auto* runs = app.add_subcommand("runs", "what jobs and scripts logged");
   runs->require_subcommand(1);
   auto* runs_list = runs->add_subcommand("ls", "list runs");

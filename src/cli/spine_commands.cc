@@ -127,13 +127,15 @@ Status doctor(Session& session) {
 
 Status apply_file(Session& session, const std::string& file) {
   TAKT_ASSIGN(const auto documents, read_documents(file));
-  const std::vector<std::string> kinds = {"Job", "Service", "Pipeline"};
+  const std::vector<std::string> kinds = {"Job", "Service", "Pipeline", "Model"};
   for (const Value& document : documents) {
     const std::string kind = document.text_or("kind", "");
     if (kind == "Job") {
       TAKT_RETURN_IF_ERROR(submit_document(session, document, folder_of(file)));
     } else if (kind == "Service") {
       TAKT_RETURN_IF_ERROR(apply_service(session, document));
+    } else if (kind == "Model") {
+      TAKT_RETURN_IF_ERROR(apply_model(session, document));
     } else if (kind == "Pipeline") {
       const bool has_trigger = document["spec"].has("on");
       TAKT_ASSIGN(const Value pipeline,
@@ -147,10 +149,10 @@ Status apply_file(Session& session, const std::string& file) {
                         : ""));
     } else {
       const std::string near = nearest_name(kind, kinds);
-      return fail(
-          Code::kInvalid, "unknown kind '" + kind + "'",
-          near.empty() ? "known kinds: Job, Service, Pipeline" : "did you mean '" + near + "'?",
-          "kind");
+      return fail(Code::kInvalid, "unknown kind '" + kind + "'",
+                  near.empty() ? "known kinds: Job, Service, Pipeline, Model"
+                               : "did you mean '" + near + "'?",
+                  "kind");
     }
   }
   return {};
@@ -180,8 +182,8 @@ void add_spine_commands(CLI::App& app, Chosen& chosen) {
   events_command->add_flag("-f,--follow", o->follow, "go on as they come");
   declare(events_command, chosen,
           [o](Session& s) { return events(s, o->subject, o->limit, o->follow); });
-  auto* apply =
-      app.add_subcommand("apply", "store what a YAML file describes (Job, Service, Pipeline)");
+  auto* apply = app.add_subcommand(
+      "apply", "store what a YAML file describes (Job, Service, Pipeline, Model)");
   apply->add_option("-f,--file", o->file, "file")->required();
   declare(apply, chosen, [o](Session& s) { return apply_file(s, o->file); });
   declare(app.add_subcommand("doctor", "what this installation can and cannot do"), chosen,

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "takt/models/alias_gate.h"
 #include "takt/models/checks.h"
+#include "takt/models/code_scan.h"
 #include "takt/models/events.h"
 #include "takt/models/model_store.h"
 #include "takt/models/source.h"
@@ -17,29 +19,13 @@
 namespace takt::models {
 namespace {
 
-store::Event registry_event(std::string_view verb, const ProjectId& project, const UserId& actor,
-                            Ref subject, Value details = {}) {
-  store::Event event;
-  event.project = project;
-  event.actor = actor;
-  event.verb = std::string(verb);
-  event.subject = std::move(subject);
-  event.details = std::move(details);
-  return event;
-}
-
-Status append(store::Tx& tx, store::Event event) {
-  TAKT_RETURN_IF_ERROR(store::append_event(tx, std::move(event)));
-  return {};
-}
-
 Status make_model(store::Tx& tx, const ProjectId& project, const UserId& user,
                   std::string_view name, std::string_view description) {
   TAKT_ASSIGN(const bool is_new, insert_model(tx, project, name, description));
   if (!is_new)
     return fail(Code::kConflict,
                 "Registered Model (name=" + std::string(name) + ") already exists.", {}, "name");
-  return append(tx, registry_event(kModelCreated, project, user, {"model", std::string(name)}));
+  return append_registry_event(tx, kModelCreated, project, user, {"model", std::string(name)});
 }
 
 /// Stores the version with its event and edge, and its alias.
@@ -49,10 +35,14 @@ Result<ModelVersion> write_version(store::Tx& tx, const ProjectId& project, cons
   TAKT_ASSIGN(ModelVersion made, insert_version(tx, project, std::move(version), owner));
   Object details{{"files", made.files}, {"size_bytes", made.bytes}};
   if (!made.run.empty()) details["run"] = made.run.value;
-  store::Event event =
-      registry_event(kVersionAdded, project, user, ref_of(made.id), std::move(details));
+  store::Event event;
+  event.project = project;
+  event.actor = user;
+  event.verb = std::string(kVersionAdded);
+  event.subject = ref_of(made.id);
+  event.details = std::move(details);
   event.after_digest = made.tree.value;
-  TAKT_RETURN_IF_ERROR(append(tx, std::move(event)));
+  TAKT_RETURN_IF_ERROR(store::append_event(tx, std::move(event)));
   if (!made.run.empty()) {
     TAKT_ASSIGN(const auto run, track::find_run_row(tx, project, made.run));
     if (run)
@@ -62,17 +52,20 @@ Result<ModelVersion> write_version(store::Tx& tx, const ProjectId& project, cons
   return made;
 }
 
-Status write_alias(store::Tx& tx, const ProjectId& project, const UserId& user,
-                   const ModelVersionId& id, std::string_view alias) {
-  TAKT_ASSIGN(const Model model, load_model(tx, project, id.name));
-  TAKT_RETURN_IF_ERROR(load_version(tx, project, id));
-  Object details{{"alias", alias}};
-  if (const auto before = model.aliases.find(std::string(alias)); before != model.aliases.end()) {
-    if (before->second == id.number) return {};
-    details["before"] = before->second;
-  }
-  TAKT_RETURN_IF_ERROR(store_alias(tx, project, id.name, alias, id.number));
-  return append(tx, registry_event(kAliasSet, project, user, ref_of(id), std::move(details)));
+Status write_scan(store::Tx& tx, const ProjectId& project, const UserId& user,
+                  const ModelVersionId& id, const CodeScan& scan) {
+  return store_report(tx, project, id, kCodeReport, to_value(scan), user);
+}
+
+/// The metrics of the registration, when it is said on which data they were measured.
+Status write_measurements(store::Tx& tx, const ProjectId& project, const UserId& user,
+                          const ModelVersionId& id, const NewVersion& asked) {
+  if (asked.metrics_data.empty()) return {};
+  for (const auto& [key, value] : asked.metrics)
+    if (std::isfinite(value))
+      TAKT_RETURN_IF_ERROR(store_measurement(
+          tx, project, id, {asked.metrics_data, key, value, asked.metrics_source, user, 0}));
+  return {};
 }
 
 /// kConflict when something was made of the version.
@@ -83,6 +76,18 @@ Status check_unused(store::Reader& reader, const ProjectId& project, const Model
               id.text() + " is used by " + std::to_string(users.size()) + " things, such as " +
                   users.front().from.text(),
               "see `takt why model/" + id.text() + "`; delete it anyway with force=true");
+}
+
+/// MLflow's old stages are to the rules what the alias of that name is.
+Result<std::optional<Error>> refuse_stage(store::Tx& tx, const Mover& mover,
+                                          const ModelVersionId& id, std::string_view stage) {
+  if (stage != "Production" && stage != "Staging") return std::nullopt;
+  const std::string_view alias = stage == "Production" ? "production" : "staging";
+  TAKT_ASSIGN(const GateCheck check, check_gate(tx, mover.project, id, alias));
+  if (check.is_allowed) return std::nullopt;
+  Error refusal = refusal_of(check.results, alias, id, 0);
+  TAKT_RETURN_IF_ERROR(note_refusal(tx, mover, check, refusal));
+  return refusal;
 }
 
 /// A logged model keeps which versions were made of it, as the peer's server does.
@@ -122,7 +127,9 @@ Result<ModelRegistry::Added> ModelRegistry::add(const access::CanWrite& by,
   TAKT_ASSIGN(const content::Manifest manifest, blobs_.read_tree(by.project(), asked.tree));
   if (manifest.entries.empty())
     return fail(Code::kInvalid, "a model version needs at least one file", "", "tree");
+  TAKT_ASSIGN(const CodeScan scan, scan_files(blobs_, by.project(), manifest));
   Added added;
+  std::optional<Error> refusal;
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     std::optional<ModelVersionId> known;
     if (!asked.owner.empty()) {
@@ -152,12 +159,18 @@ Result<ModelRegistry::Added> ModelRegistry::add(const access::CanWrite& by,
       TAKT_ASSIGN(const ModelVersion made,
                   write_version(tx, by.project(), by.user(), std::move(version), asked.owner));
       id = made.id;
+      TAKT_RETURN_IF_ERROR(write_scan(tx, by.project(), by.user(), id, scan));
     }
-    if (!asked.alias.empty())
-      TAKT_RETURN_IF_ERROR(write_alias(tx, by.project(), by.user(), id, asked.alias));
+    TAKT_RETURN_IF_ERROR(write_measurements(tx, by.project(), by.user(), id, asked));
+    if (!asked.alias.empty()) {
+      TAKT_ASSIGN(refusal, move_alias(tx, {by.project(), by.user(), ""}, id, asked.alias));
+    }
     TAKT_ASSIGN(added.version, load_version(tx, by.project(), id));
     return {};
   }));
+  // The version is there all the same: without it nobody could measure or approve it.
+  if (refusal)
+    return fail(while_(added.version.id.text() + " is registered, but")(std::move(*refusal)));
   return added;
 }
 
@@ -214,22 +227,29 @@ Result<ModelVersion> ModelRegistry::add_from_source(const access::CanWrite& by,
   version.run_link = asked.run_link;
   version.description = asked.description;
   version.tags = asked.tags;
+  TAKT_ASSIGN(const CodeScan scan, scan_files(blobs_, by.project(), source.files));
   ModelVersion made;
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(load_model(tx, by.project(), asked.model));
     TAKT_ASSIGN(made, write_version(tx, by.project(), by.user(), version, ""));
+    if (!version.tree.empty())
+      TAKT_RETURN_IF_ERROR(write_scan(tx, by.project(), by.user(), made.id, scan));
     return note_on_logged_model(tx, by.project(), made);
   }));
   return made;
 }
 
 Status ModelRegistry::set_alias(const access::CanWrite& by, std::string_view name,
-                                std::string_view alias, std::int64_t number) {
+                                std::string_view alias, std::int64_t number,
+                                std::string_view reason) {
   TAKT_RETURN_IF_ERROR(check_model_alias(alias));
-  return db_.write([&](store::Tx& tx) {
-    return write_alias(tx, by.project(), by.user(), ModelVersionId{{std::string(name), number}},
-                       alias);
-  });
+  std::optional<Error> refusal;
+  TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
+    TAKT_ASSIGN(refusal, move_alias(tx, {by.project(), by.user(), std::string(reason)},
+                                    ModelVersionId{{std::string(name), number}}, alias));
+    return {};
+  }));
+  return refusal ? Status(fail(std::move(*refusal))) : Status();
 }
 
 Status ModelRegistry::delete_alias(const access::CanWrite& by, std::string_view name,
@@ -239,9 +259,11 @@ Status ModelRegistry::delete_alias(const access::CanWrite& by, std::string_view 
     const auto before = model.aliases.find(std::string(alias));
     if (before == model.aliases.end()) return {};
     TAKT_RETURN_IF_ERROR(remove_alias(tx, by.project(), name, alias));
-    return append(tx, registry_event(kAliasDeleted, by.project(), by.user(),
-                                     ref_of(ModelVersionId{{model.name, before->second}}),
-                                     Object{{"alias", alias}}));
+    TAKT_RETURN_IF_ERROR(store_alias_move(tx, by.project(), name, alias,
+                                          {before->second, MoveKind::kRemoved, by.user(), "", 0}));
+    return append_registry_event(tx, kAliasDeleted, by.project(), by.user(),
+                                 ref_of(ModelVersionId{{model.name, before->second}}),
+                                 Object{{"alias", alias}});
   });
 }
 
@@ -286,8 +308,8 @@ Result<Model> ModelRegistry::rename_model(const access::CanWrite& by, std::strin
                   "new_name");
     TAKT_RETURN_IF_ERROR(store_model_name(tx, by.project(), name, new_name));
     TAKT_ASSIGN(model, load_model(tx, by.project(), new_name));
-    return append(tx, registry_event(kModelRenamed, by.project(), by.user(),
-                                     {"model", std::string(new_name)}, Object{{"before", name}}));
+    return append_registry_event(tx, kModelRenamed, by.project(), by.user(),
+                                 {"model", std::string(new_name)}, Object{{"before", name}});
   }));
   return model;
 }
@@ -300,9 +322,9 @@ Status ModelRegistry::remove_model(const access::CanWrite& by, std::string_view 
       for (const ModelVersion& version : versions)
         TAKT_RETURN_IF_ERROR(check_unused(tx, by.project(), version.id));
     TAKT_RETURN_IF_ERROR(mark_model_removed(tx, by.project(), name));
-    return append(
-        tx, registry_event(kModelRemoved, by.project(), by.user(), {"model", std::string(name)},
-                           Object{{"versions", static_cast<std::int64_t>(versions.size())}}));
+    return append_registry_event(tx, kModelRemoved, by.project(), by.user(),
+                                 {"model", std::string(name)},
+                                 Object{{"versions", static_cast<std::int64_t>(versions.size())}});
   });
 }
 
@@ -340,8 +362,11 @@ Result<ModelVersion> ModelRegistry::set_stage(const access::CanWrite& by, const 
                                               std::string_view stage, bool archive_others) {
   TAKT_ASSIGN(const std::string wanted, parse_stage(stage));
   ModelVersion version;
+  std::optional<Error> refusal;
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     TAKT_ASSIGN(version, load_version(tx, by.project(), id));
+    TAKT_ASSIGN(refusal, refuse_stage(tx, {by.project(), by.user(), ""}, id, wanted));
+    if (refusal) return {};
     TAKT_ASSIGN(const auto all, load_versions(tx, by.project(), id.name));
     for (ModelVersion other : all) {
       if (!archive_others || other.id.number == id.number || other.stage != wanted) continue;
@@ -351,9 +376,10 @@ Result<ModelVersion> ModelRegistry::set_stage(const access::CanWrite& by, const 
     version.stage = wanted;
     version.updated_ms = tx.now_ms();
     TAKT_RETURN_IF_ERROR(store_version(tx, by.project(), version));
-    return append(tx, registry_event(kStageSet, by.project(), by.user(), ref_of(id),
-                                     Object{{"stage", wanted}}));
+    return append_registry_event(tx, kStageSet, by.project(), by.user(), ref_of(id),
+                                 Object{{"stage", wanted}});
   }));
+  if (refusal) return fail(std::move(*refusal));
   return version;
 }
 
@@ -380,9 +406,14 @@ Status ModelRegistry::remove_version(const access::CanWrite& by, const ModelVers
     TAKT_ASSIGN(const ModelVersion version, load_version(tx, by.project(), id));
     if (!force) TAKT_RETURN_IF_ERROR(check_unused(tx, by.project(), id));
     TAKT_RETURN_IF_ERROR(mark_version_removed(tx, by.project(), id));
-    store::Event event = registry_event(kVersionRemoved, by.project(), by.user(), ref_of(id));
+    store::Event event;
+    event.project = by.project();
+    event.actor = by.user();
+    event.verb = std::string(kVersionRemoved);
+    event.subject = ref_of(id);
     event.before_digest = version.tree.value;
-    return append(tx, std::move(event));
+    TAKT_RETURN_IF_ERROR(store::append_event(tx, std::move(event)));
+    return {};
   });
 }
 

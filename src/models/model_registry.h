@@ -32,6 +32,9 @@ struct ModelVersion {
   std::string logged_model;  // m-… it was made from, if any
   std::string run_link;
   std::string stage = "None";  // MLflow's old stages; takt itself goes by aliases
+  std::string code_verdict;    // none, safe, executes; empty: its files were not looked through
+  std::vector<std::string> code_globals;  // what its pickles name that is not known to be harmless
+  bool has_code_scan() const { return !code_verdict.empty(); }
 };
 struct Model {
   std::string name;
@@ -49,10 +52,12 @@ struct NewVersion {
   std::string source;
   RunId run;
   std::map<std::string, double> metrics;
+  std::string metrics_data;    // NAME@N of the dataset that they were measured on, if known
+  std::string metrics_source;  // run/ID that measured them, if any
   std::map<std::string, std::string> tags;
   std::string owner;  // idempotency key; the same again returns the existing version
   std::string description;
-  std::string alias;  // set to the version in the same transaction
+  std::string alias;  // set to the version in the same transaction, if its rules let it
 };
 /// As MLflow's clients register: always a new number, of a model that exists.
 struct SourceVersion {
@@ -86,8 +91,9 @@ class ModelRegistry {
   Result<std::vector<ModelVersion>> all_versions(const access::CanRead& by);
   /// By number, alias or latest. kNotFound names what exists.
   Result<ModelVersion> resolve(const access::CanRead& by, const VersionSelector& selector);
+  /// kDenied names the promotion rule that the version does not pass (gate.h).
   Status set_alias(const access::CanWrite& by, std::string_view name, std::string_view alias,
-                   std::int64_t number);
+                   std::int64_t number, std::string_view reason = {});
   Status delete_alias(const access::CanWrite& by, std::string_view name, std::string_view alias);
 
   /// kConflict when the name is taken.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "takt/models/rule.h"
 #include "takt/models/sql.h"
 
 namespace takt::models {
@@ -120,7 +121,9 @@ Status store_model_name(store::Tx& tx, const ProjectId& project, std::string_vie
   TAKT_RETURN_IF_ERROR(tx.exec(
       sql::kRenameModel, {project.value, std::string(name), std::string(new_name), tx.now_ms()}));
   for (const std::string_view statement :
-       {sql::kRenameVersions, sql::kRenameTags, sql::kRenameVersionTags, sql::kRenameAliases})
+       {sql::kRenameVersions, sql::kRenameTags, sql::kRenameVersionTags, sql::kRenameAliases,
+        sql::kRenameRules, sql::kRenameApprovals, sql::kRenameAliasMoves, sql::kRenameMeasurements,
+        sql::kRenameReports})
     TAKT_RETURN_IF_ERROR(
         tx.exec(statement, {project.value, std::string(name), std::string(new_name)}));
   return {};
@@ -186,6 +189,19 @@ Result<std::vector<ModelVersion>> load_versions(store::Reader& reader, const Pro
   for (const auto& row : aliases)
     if (const auto place = places.find({row.text(0), row.integer(2)}); place != places.end())
       versions[place->second].aliases.push_back(row.text(1));
+  TAKT_ASSIGN(const auto scans,
+              reader.query(sql::kListReportsOfKind,
+                           {project.value, std::string(name), std::string(kCodeReport)}));
+  for (const auto& row : scans) {
+    const auto place = places.find({row.text(0), row.integer(1)});
+    if (place == places.end()) continue;
+    TAKT_ASSIGN(const Value report, parse_json(row.text(2)));
+    ModelVersion& version = versions[place->second];
+    version.code_verdict = report.text_or("verdict", "");
+    if (const Value& globals = report["globals"]; globals.is_array())
+      for (const Value& global : globals.as_array())
+        if (global.is_string()) version.code_globals.push_back(global.as_string());
+  }
   return versions;
 }
 

@@ -2,6 +2,7 @@
 #include "takt/models/register_step.h"
 
 #include "takt/models/checks.h"
+#include "takt/models/gate_store.h"
 #include "takt/store/lineage.h"
 #include "takt/track/artifact_store.h"
 #include "takt/track/run_store.h"
@@ -29,6 +30,38 @@ Result<RegisterOptions> parse_options(const Value& with) {
       fields.reject("alias", named.error().message, named.error().hint);
   TAKT_RETURN_IF_ERROR(fields.done());
   return options;
+}
+
+/// Is the run's job a node of the pipeline run that this node belongs to?
+Result<bool> is_of_same_run(store::Reader& reader, const actions::StepRequest& request,
+                            const RunId& run) {
+  const std::string path = request.node.path.substr(0, request.node.path.rfind('/') + 1);
+  TAKT_ASSIGN(const auto origins, store::edges_from(reader, request.project, ref_of(run)));
+  for (const store::Edge& origin : origins) {
+    if (origin.relation != "came-from" || origin.to.kind != "job") continue;
+    TAKT_ASSIGN(const auto places, store::edges_from(reader, request.project, origin.to));
+    for (const store::Edge& place : places)
+      if (place.relation == "part-of" && place.to.kind == request.node.kind &&
+          place.to.path.starts_with(path))
+        return true;
+  }
+  return false;
+}
+
+/// The runs that made these bytes: those of the same pipeline run, else all of them, as a node may
+/// have been taken from the cache.
+Result<std::vector<RunId>> makers_of(store::Reader& reader, const actions::StepRequest& request,
+                                     const Ref& made) {
+  std::vector<RunId> all, own;
+  if (made.kind.empty()) return all;
+  TAKT_ASSIGN(const auto edges, store::edges_from(reader, request.project, made));
+  for (const store::Edge& edge : edges) {
+    if (edge.relation != "made-by" || edge.to.kind != "run") continue;
+    const RunId run{edge.to.path};
+    TAKT_ASSIGN(const bool is_own, is_of_same_run(reader, request, run));
+    (is_own ? own : all).push_back(run);
+  }
+  return own.empty() ? all : own;
 }
 
 }  // namespace
@@ -91,6 +124,28 @@ Result<std::string> RegisterStep::source_of(const ProjectId& project, const RunI
   return source;
 }
 
+Status RegisterStep::read_metrics(const actions::StepRequest& request,
+                                  const actions::PortValue& port, NewVersion& asked) {
+  for (const auto& [key, value] : port.json.as_object())
+    if (value.is_number()) asked.metrics[key] = value.as_number();
+  return registry_.db().read([&](store::Reader& reader) -> Status {
+    TAKT_ASSIGN(const auto makers, makers_of(reader, request, port.ref));
+    for (const RunId& run : makers) {
+      TAKT_ASSIGN(const std::string data, data_of_run(reader, request.project, run));
+      const bool is_first = run == makers.front();
+      if (!is_first && data != asked.metrics_data) {
+        // The same numbers came of several data versions, and nothing says which of them is meant.
+        asked.metrics_data.clear();
+        asked.metrics_source.clear();
+        return {};
+      }
+      asked.metrics_data = data;
+      asked.metrics_source = ref_of(run).text();
+    }
+    return {};
+  });
+}
+
 Result<actions::StepProgress> RegisterStep::poll(const actions::StepRequest& request) {
   TAKT_ASSIGN(const RegisterOptions options, parse_options(request.definition.with));
   const auto model = request.inputs.find("model");
@@ -108,8 +163,7 @@ Result<actions::StepProgress> RegisterStep::poll(const actions::StepRequest& req
   }
   if (const auto metrics = request.inputs.find("metrics");
       metrics != request.inputs.end() && metrics->second.json.is_object())
-    for (const auto& [key, value] : metrics->second.json.as_object())
-      if (value.is_number()) asked.metrics[key] = value.as_number();
+    TAKT_RETURN_IF_ERROR(read_metrics(request, metrics->second, asked));
   TAKT_ASSIGN(const ModelVersion version, registry_.add_version(by, asked));
   actions::StepProgress progress;
   progress.state = actions::StepState::kDone;

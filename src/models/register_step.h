@@ -22,6 +22,9 @@ class RegisterStep final : public actions::StepRunner {
   Status cancel(const actions::StepRequest& request) override;
 
  private:
+  /// The numbers of the port, and on which data version the run that made them measured.
+  Status read_metrics(const actions::StepRequest& request, const actions::PortValue& port,
+                      NewVersion& asked);
   Result<RunId> run_of(const ProjectId& project, const Ref& ref);
   /// runs:/RUN/FOLDER, the folder of the run's artifacts that is this tree.
   Result<std::string> source_of(const ProjectId& project, const RunId& run, const Digest& tree);

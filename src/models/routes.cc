@@ -33,25 +33,12 @@ Value json_of(const Model& model) {
                 {"updated_at", format_time(model.updated_ms)}};
 }
 
-Value json_of(const ModelVersion& version) {
-  Array aliases;
-  for (const std::string& alias : version.aliases) aliases.push_back(alias);
-  Object object{{"name", version.id.name},
-                {"version", version.id.number},
-                {"ref", ref_of(version.id).text()},
-                {"files", version.files},
-                {"size_bytes", version.bytes},
-                {"source", version.source},
-                {"description", version.description},
-                {"tags", object_of(version.tags)},
-                {"aliases", std::move(aliases)},
-                {"metrics", object_of(version.metrics)},
-                {"created_by", version.created_by.value},
-                {"created_at", format_time(version.created_ms)},
-                {"updated_at", format_time(version.updated_ms)}};
-  if (!version.tree.empty()) object["tree"] = version.tree.value;
-  if (!version.run.empty()) object["run"] = ref_of(version.run).text();
-  return object;
+Value json_of(const ModelVersion& version) { return to_value(version); }
+
+Array texts_of(const std::vector<std::string>& words) {
+  Array texts;
+  for (const std::string& word : words) texts.push_back(word);
+  return texts;
 }
 
 template <class T>
@@ -72,20 +59,6 @@ std::map<std::string, std::string> words_field(Fields& fields, std::string_view 
   return words;
 }
 
-/// NAME/VERSION of the path: a number, an alias or latest.
-Result<VersionSelector> selector_of(const Request& request) {
-  const std::string& name = request.path_param("name");
-  const std::string& word = request.path_param("version");
-  VersionSelector selector;
-  selector.name = name;
-  if (word == "latest") return selector;
-  if (const auto number = parse_version_number(word))
-    selector.number = *number;
-  else
-    selector.alias = word;
-  return selector;
-}
-
 struct AskedVersion {
   access::CanRead by;
   ModelVersion version;
@@ -94,7 +67,7 @@ Result<AskedVersion> asked_version(ModelRegistry& registry, access::Policy& poli
                                    const Request& request) {
   TAKT_ASSIGN(const auto by,
               policy.check<Right::kRead>(request.caller, "model/" + request.path_param("name")));
-  TAKT_ASSIGN(const VersionSelector selector, selector_of(request));
+  TAKT_ASSIGN(const VersionSelector selector, version_of_path(request));
   TAKT_ASSIGN(ModelVersion version, registry.resolve(by, selector));
   return AskedVersion{by, std::move(version)};
 }
@@ -112,6 +85,7 @@ Result<Response> add_version(ModelRegistry& registry, access::Policy& policy, Re
   asked.description = fields.text("description", "");
   asked.tags = words_field(fields, "tags");
   asked.alias = fields.text("alias", "");
+  asked.metrics_data = fields.text("data", "");
   for (const auto& [key, value] : fields.object("metrics")) {
     if (value.is_number())
       asked.metrics[key] = value.as_number();
@@ -185,10 +159,11 @@ Result<Response> set_alias_route(ModelRegistry& registry, access::Policy& policy
   TAKT_ASSIGN(const Value body, request.json());
   Fields fields(body, "");
   const std::int64_t number = fields.integer("version", 0, 1, INT64_MAX);
+  const std::string reason = fields.text("reason", "");
   TAKT_RETURN_IF_ERROR(fields.done());
   // First, for the hint of what exists.
   TAKT_RETURN_IF_ERROR(registry.resolve(can_read, {name, number, ""}));
-  TAKT_RETURN_IF_ERROR(registry.set_alias(by, name, request.path_param("alias"), number));
+  TAKT_RETURN_IF_ERROR(registry.set_alias(by, name, request.path_param("alias"), number, reason));
   TAKT_ASSIGN(const ModelVersion version, registry.resolve(can_read, {name, number, ""}));
   return Response::json(json_of(version));
 }
@@ -246,6 +221,43 @@ void add_model_views(net::Router& router, ModelRegistry& g, access::Policy& p) {
 
 }  // namespace
 
+Value to_value(const ModelVersion& version) {
+  Array aliases;
+  for (const std::string& alias : version.aliases) aliases.push_back(alias);
+  Object object{{"name", version.id.name},
+                {"version", version.id.number},
+                {"ref", ref_of(version.id).text()},
+                {"files", version.files},
+                {"size_bytes", version.bytes},
+                {"source", version.source},
+                {"description", version.description},
+                {"tags", object_of(version.tags)},
+                {"aliases", std::move(aliases)},
+                {"metrics", object_of(version.metrics)},
+                {"created_by", version.created_by.value},
+                {"created_at", format_time(version.created_ms)},
+                {"updated_at", format_time(version.updated_ms)}};
+  if (!version.tree.empty()) object["tree"] = version.tree.value;
+  if (version.has_code_scan())
+    object["code"] =
+        Object{{"verdict", version.code_verdict}, {"globals", texts_of(version.code_globals)}};
+  if (!version.run.empty()) object["run"] = ref_of(version.run).text();
+  return object;
+}
+
+Result<VersionSelector> version_of_path(const net::Request& request) {
+  const std::string& name = request.path_param("name");
+  const std::string& word = request.path_param("version");
+  VersionSelector selector;
+  selector.name = name;
+  if (word == "latest") return selector;
+  if (const auto number = parse_version_number(word))
+    selector.number = *number;
+  else
+    selector.alias = word;
+  return selector;
+}
+
 void register_routes(net::Router& router, ModelRegistry& g, access::Policy& p) {
   add_model_views(router, g, p);
   const std::string versions = "/api/v1/models/{name}/versions";
@@ -271,6 +283,7 @@ void register_routes(net::Router& router, ModelRegistry& g, access::Policy& p) {
   router.add(Method::kGet, one + "/files", [&](Request& r) { return list_files(g, p, r); });
   router.add(Method::kGet, one + "/content/{path...}",
              [&](Request& r) { return get_file(g, p, r); });
+  register_gate_routes(router, g, p);
   register_mlflow_registry(router, g, p);
 }
 

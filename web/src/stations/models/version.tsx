@@ -131,15 +131,15 @@ function VersionStrip({ model, versions, current, to }: { model: Model | undefin
   )
 }
 
-/** ONNX is data; pickles and the like run code when they are loaded. */
+/** What loading it would run, as the server read it from the opcodes of its pickles at registration. */
 function RunsCode({ version }: { version: ModelVersion }) {
   const { t } = useText()
   const project = useProject()
   const files = useQuery(model_files_query(project, version.name, version.version))
-  if (!files.data) return null
-  const risky = files.data.find((file) => /\.(pkl|pickle|joblib|pt|pth|bin|h5|keras)$/i.test(file.path))
-  const onnx = files.data.some((file) => /\.onnx$/i.test(file.path))
-  if (risky) return <span className="t-amber" title={risky.path}>{t('model.executes_code')}</span>
+  if (!version.code) return <span className="t-amber">{t('model.code_unknown')}</span>
+  if (version.code.verdict === 'executes') return <span className="t-amber" title={version.code.globals.join(', ')}>{t('model.executes_code')}{version.code.globals.length > 0 && `: ${version.code.globals.slice(0, 2).join(', ')}`}</span>
+  if (version.code.verdict === 'safe') return <span>{t('model.safe_pickle')}</span>
+  const onnx = files.data?.some((file) => /\.onnx$/i.test(file.path))
   return <span>{onnx ? t('model.onnx') : t('model.no_code')}</span>
 }
 
