@@ -2,11 +2,13 @@
 #include "takt/track/routes.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "takt/base/limits.h"
 #include "takt/track/download.h"
 #include "takt/track/mlflow_request.h"
 #include "takt/track/mlflow_routes.h"
+#include "takt/track/run_diff.h"
 
 namespace takt::track {
 namespace {
@@ -269,6 +271,28 @@ Result<Response> get_artifact(TrackServices services, access::Policy& policy, Re
   return download(services.artifacts.blobs(), by.project(), file);
 }
 
+/// `tolerance=0.01`: a number from 0 to 1.
+Result<double> tolerance_param(const Request& request) {
+  const std::string text(request.query_param("tolerance"));
+  double tolerance = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tolerance);
+  const bool is_number = text.empty() || (error == std::errc() && end == text.data() + text.size());
+  if (is_number && tolerance >= 0 && tolerance <= 1) return tolerance;
+  return fail(Code::kInvalid, "tolerance is '" + text + "'", "write a number from 0 to 1",
+              "tolerance");
+}
+
+Result<Response> diff_route(TrackServices services, access::Policy& policy, Request& request) {
+  const RunId before{request.path_param("run")}, after{request.path_param("other")};
+  TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "run/" + before.value));
+  DiffOptions options;
+  TAKT_ASSIGN(options.tolerance, tolerance_param(request));
+  options.metrics = request.query_params("metric");
+  TAKT_ASSIGN(const RunDiff diff,
+              diff_runs(services.track, services.artifacts.blobs(), by, before, after, options));
+  return Response::json(to_value(diff, options));
+}
+
 Result<Response> set_run_tag_route(TrackService& track, access::Policy& policy, Request& request) {
   const RunId id{request.path_param("run")};
   TAKT_ASSIGN(const auto by, policy.check<Right::kWrite>(request.caller, "run/" + id.value));
@@ -318,6 +342,8 @@ void register_own_routes(net::Router& router, TrackServices s, access::Policy& p
   });
   router.add(Method::kGet, one + "/metrics/{key...}",
              [&t, &p](Request& r) { return metric_history(t, p, r); });
+  router.add(Method::kGet, one + "/diff/{other}",
+             [s, &p](Request& r) { return diff_route(s, p, r); });
   router.add(Method::kGet, one + "/artifacts",
              [s, &p](Request& r) { return list_artifacts(s, p, r); });
   router.add(Method::kGet, one + "/content/{path...}",
