@@ -17,12 +17,14 @@ namespace takt::cli {
 namespace {
 
 constexpr std::string_view kWorkFailed = "the work failed";
+constexpr std::string_view kDifferent = "the outcome differs";
 
 constexpr const char* kFooter =
     "Processes: takt server, takt gateway, takt infer (each has its own --help).\n"
     "On a data folder: takt stop, takt restore.\n"
     "Exit codes: 0 done, 1 the awaited work failed, 2 wrong input, 3 not allowed, 4 not found,\n"
-    "5 conflict, 6 exhausted, 69 server not reachable, 70 internal, 75 timed out.";
+    "5 conflict, 6 exhausted, 7 reproduced but different, 69 server not reachable, 70 internal, 75 "
+    "timed out.";
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -67,6 +69,7 @@ std::string command_path(const CLI::App& root, const std::vector<std::string>& w
 int finish(const Status& status) {
   if (status) return 0;
   if (is_work_failed(status.error())) return 1;
+  if (status.error().message == kDifferent) return 7;
   print_error(status.error());
   return code_names(status.error().code).exit_code;
 }
@@ -103,6 +106,7 @@ void declare(CLI::App* on, Chosen& chosen, Command command) {
 }
 
 Error work_failed() { return Error{Code::kInternal, std::string(kWorkFailed), "", ""}; }
+Error outcome_differs() { return Error{Code::kInternal, std::string(kDifferent), "", ""}; }
 bool is_work_failed(const Error& error) { return error.message == kWorkFailed; }
 
 Result<std::vector<Value>> read_documents(const std::string& path) {
@@ -133,6 +137,7 @@ int run(const std::vector<std::string>& words) {
   add_data_commands(app, chosen);
   add_job_commands(app, chosen);
   add_model_commands(app, chosen);
+  add_reproduce_commands(app, chosen);
   add_service_commands(app, chosen);
   add_pipeline_commands(app, chosen);
   add_spine_commands(app, chosen);

@@ -225,6 +225,10 @@ Status logs(Session& session, std::int64_t number, bool is_following, int attemp
 
 }  // namespace
 
+Result<Value> follow_job(Session& session, std::int64_t number, bool with_log) {
+  return follow(session, number, with_log);
+}
+
 Status submit_document(Session& session, Value document, const std::string& folder) {
   TAKT_ASSIGN(const Value job, send_document(session, std::move(document), folder));
   return print_job_line(session, job);

@@ -105,6 +105,7 @@ struct Job {
   JobState state = JobState::kWaiting;
   UserId submitted_by;
   RunId run;          // tasks only
+  RunId reproduces;   // at submission: the run that it repeats (its own run keeps it)
   std::string owner;  // idempotency key of whoever submitted it (node/… , revision/…), may be empty
   std::string reason;  // why it waits or failed, with numbers
   UnixMs submitted_ms = 0, started_ms = 0, ended_ms = 0;

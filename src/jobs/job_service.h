@@ -20,6 +20,8 @@ struct Submission {
   std::string owner;
   /// Already resolved inputs (pipelines); those of the spec are resolved by reference otherwise.
   std::map<std::string, actions::PortValue> inputs;
+  /// The run that this one repeats; empty: none.
+  RunId reproduces;
 };
 
 struct JobFilter {

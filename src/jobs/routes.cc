@@ -105,6 +105,17 @@ Result<Response> submit_job(JobRoutes& r, Request& request) {
   return Response::json(job_to_value(job), 201);
 }
 
+Result<Response> reproduce_run(JobRoutes& r, Request& request) {
+  const RunId run{request.path_param("run")};
+  TAKT_ASSIGN(const auto by, r.policy.check<Right::kWrite>(request.caller, "run/" + run.value));
+  Value changes{Object{}};
+  if (!request.body.empty()) {
+    TAKT_ASSIGN(changes, request.json());
+  }
+  TAKT_ASSIGN(const Job job, r.station.reproduce(by, run, changes));
+  return Response::json(job_to_value(job), 201);
+}
+
 Result<Response> list_page(JobRoutes& r, Request& request) {
   TAKT_ASSIGN(const auto by, r.policy.check<Right::kRead>(request.caller, "job"));
   JobFilter filter;
@@ -267,6 +278,7 @@ void register_routes(net::Router& router, JobStation& station, access::Policy& p
   add(Method::kGet, "/api/v1/jobs/{job}", &show_job);
   add(Method::kPost, "/api/v1/jobs/{job}/cancel", &cancel_job);
   add(Method::kGet, "/api/v1/jobs/{job}/log", &send_log);
+  add(Method::kPost, "/api/v1/runs/{run}/reproduce", &reproduce_run);
   add(Method::kGet, "/api/v1/capacity", &show_capacity);
 }
 

@@ -39,6 +39,7 @@ class StoredJobService final : public JobService {
     job.submitted_by = by.user();
     job.owner = submission.owner;
     job.inputs = submission.inputs;
+    job.reproduces = submission.reproduces;
     TAKT_RETURN_IF_ERROR(check(job));
     TAKT_RETURN_IF_ERROR(resolve_inputs(job));
     if (!is_endless(job.spec.kind)) job.run.value = random_hex(16);

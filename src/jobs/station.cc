@@ -6,6 +6,7 @@
 #include "takt/jobs/explain.h"
 #include "takt/jobs/job_step.h"
 #include "takt/jobs/leftovers.h"
+#include "takt/jobs/reproduce.h"
 #include "takt/jobs/service.h"
 #include "takt/jobs/workspace.h"
 
@@ -72,6 +73,17 @@ void JobStation::start() {
     discard_leftovers(impl->parts.db, *impl->workspace, impl->data_dir);
   });
 }
+
+Result<Job> JobStation::reproduce(const access::CanWrite& by, const RunId& run,
+                                  const Value& changes) {
+  Submission submission;
+  TAKT_RETURN_IF_ERROR(impl_->parts.db.read([&](store::Reader& reader) -> Status {
+    TAKT_ASSIGN(submission, reproduction_of(reader, by.project(), run, changes));
+    return {};
+  }));
+  return service().submit(by, submission);
+}
+
 void JobStation::stop() { impl_->dispatcher->stop(); }
 
 std::unique_ptr<actions::StepRunner> JobStation::make_step() {

@@ -41,6 +41,8 @@ class JobStation {
   Executor& executor();
   LogFollower& follower();
   std::filesystem::path log_path(JobId job, int attempt) const;
+  /// Submits the run again from its record (reproduce.h).
+  Result<Job> reproduce(const access::CanWrite& by, const RunId& run, const Value& changes);
   /// Recovery is the first pass: call it after the tables are migrated and before requests come.
   void start();
   /// The queue stands still afterwards; attempts go on under their shims.

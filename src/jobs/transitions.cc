@@ -3,6 +3,7 @@
 
 #include "takt/base/digest.h"
 #include "takt/base/units.h"
+#include "takt/base/utf8.h"
 #include "takt/jobs/events.h"
 #include "takt/jobs/job_store.h"
 #include "takt/jobs/state.h"
@@ -14,10 +15,18 @@ namespace {
 
 using actions::PortKind;
 
+constexpr std::size_t kCommandTagBytesMax = 4'000;
+
 Ref run_or_job(const Job& job) { return job.run.empty() ? ref_of(job.id) : ref_of(job.run); }
 
 std::string param_text(const Value& value) {
   return value.is_string() ? value.as_string() : dump_json(value);
+}
+
+std::string command_text(const std::vector<std::string>& command) {
+  Array words;
+  for (const std::string& word : command) words.emplace_back(word);
+  return shorten(dump_json(Value(std::move(words))), kCommandTagBytesMax);
 }
 
 Status insert_run_of(store::Tx& tx, const Job& job) {
@@ -35,8 +44,13 @@ Status insert_run_of(store::Tx& tx, const Job& job) {
   run.tags["takt.seed"] = std::to_string(job.spec.seed);
   if (!job.spec.code.empty()) run.tags["takt.code"] = job.spec.code.value;
   if (!job.spec.environment.empty()) run.tags["takt.environment"] = job.spec.environment.value;
+  run.tags["takt.command"] = command_text(job.spec.command);
   for (const auto& [name, port] : job.inputs) run.tags["takt.input." + name] = port.ref.text();
+  if (!job.reproduces.empty()) run.tags["takt.reproduces"] = job.reproduces.value;
   TAKT_RETURN_IF_ERROR(track::insert_run(tx, run));
+  if (!job.reproduces.empty())
+    TAKT_RETURN_IF_ERROR(
+        store::add_edge(tx, job.project, ref_of(job.run), "reproduces", ref_of(job.reproduces)));
   return store::add_edge(tx, job.project, ref_of(job.run), "came-from", ref_of(job.id));
 }
 

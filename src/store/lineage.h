@@ -14,7 +14,8 @@ namespace takt::store {
 /// `from` stands on the side of the result: from "run/9f" relation "used" to "dataset/digits@3".
 struct Edge {
   Ref from;
-  /// used, made-by, came-from, serves, used-code, used-environment, approved-by, part-of
+  /// used, made-by, came-from, serves, used-code, used-environment, approved-by, part-of,
+  /// reproduces
   std::string relation;
   Ref to;
   UnixMs time_ms = 0;
