@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "takt/data/validate_step.h"
 
+#include "takt/base/passing.h"
 #include "takt/data/validation.h"
 
 namespace takt::data {
@@ -46,8 +47,11 @@ Result<actions::StepProgress> ValidateStep::poll(const actions::StepRequest& req
   {
     std::lock_guard lock(mutex_);
     if (const auto done = results_.find(key_of(request)); done != results_.end()) {
-      // Kept until the next start of a node, should the engine crash before it stores the result.
-      return done->second;
+      // Kept until the next start of a node, should the engine crash before it stores the result;
+      // but what only the moment refused is tried again.
+      auto result = done->second;
+      if (!result && is_passing(result.error().code)) results_.erase(done);
+      return result;
     }
   }
   TAKT_RETURN_IF_ERROR(start(request));

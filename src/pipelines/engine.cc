@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "takt/base/log.h"
+#include "takt/base/passing.h"
 #include "takt/pipelines/inputs.h"
 #include "takt/pipelines/pipeline_store.h"
 #include "takt/pipelines/spec.h"
@@ -103,7 +104,8 @@ void Engine::run() {
 }
 
 Status Engine::step() {
-  TAKT_RETURN_IF_ERROR(read_log());
+  // Told at the end: triggers that cannot be read for now must not hold up the open runs.
+  Status read = read_log();
   TAKT_ASSIGN(const std::vector<OpenRun*> runs, refresh());
   const Mono now = db_.clock().mono();
   polls_all_ = now >= next_poll_;
@@ -117,7 +119,7 @@ Status Engine::step() {
       open->run.version = 0;  // a change may be in the copy and not in the store
     }
   }
-  return {};
+  return read;
 }
 
 Status Engine::read_log() {
@@ -139,7 +141,7 @@ Status Engine::read_log() {
 
 Status Engine::fire_triggers(const std::vector<store::Event>& events) {
   if (events.empty()) return {};
-  std::vector<std::pair<PipelineRun, std::int64_t>> due;
+  std::vector<Triggered> due;
   bool is_concerned = false;
   for (const store::Event& event : events) {
     if (event.verb != "dataset.version-added") continue;
@@ -152,8 +154,14 @@ Status Engine::fire_triggers(const std::vector<store::Event>& events) {
   // later versions only.
   if (is_concerned || last - cursor_saved_ > kEventsUnsavedMax) {
     TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
-      for (const auto& [run, sequence] : due)
-        TAKT_RETURN_IF_ERROR(insert_run(tx, run, "event/" + std::to_string(sequence)));
+      for (const Triggered& one : due) {
+        const std::string key = "event/" + std::to_string(one.event.sequence);
+        if (one.run) {
+          TAKT_RETURN_IF_ERROR(insert_run(tx, *one.run, key));
+        } else {
+          TAKT_RETURN_IF_ERROR(tell_failed_trigger(tx, one.pipeline, one.event, one.run.error()));
+        }
+      }
       return store::save_cursor(tx, kTriggerCursor, last);
     }));
     cursor_saved_ = last;
@@ -162,8 +170,7 @@ Status Engine::fire_triggers(const std::vector<store::Event>& events) {
   return {};
 }
 
-Status Engine::collect_due(const store::Event& event,
-                           std::vector<std::pair<PipelineRun, std::int64_t>>& due) {
+Status Engine::collect_due(const store::Event& event, std::vector<Triggered>& due) {
   std::vector<Pipeline> armed;
   const std::string dataset = event.subject.path.substr(0, event.subject.path.rfind('@'));
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
@@ -172,13 +179,13 @@ Status Engine::collect_due(const store::Event& event,
   }));
   for (const Pipeline& pipeline : armed) {
     auto run = triggered_run(pipeline, event, registry_);
-    if (run) {
-      due.emplace_back(std::move(*run), event.sequence);
-    } else {
+    // The mark stays where it is: the event is read again.
+    if (!run && is_passing(run.error().code)) return fail(std::move(run).error());
+    if (!run)
       log_warn(
           "a trigger could not start its pipeline",
           {{"pipeline", pipeline.name}, {"event", event.sequence}, {"error", run.error().text()}});
-    }
+    due.push_back({pipeline, event, std::move(run)});
   }
   return {};
 }
@@ -306,11 +313,13 @@ Status Engine::prepare(OpenRun& open, const NodeSpec& node_spec, Node& node) {
       });
   if (!inputs) return fail_node(open, node, inputs.error());
   node.inputs = std::move(*inputs);
-  TAKT_ASSIGN(const auto definition, step_definition(node_spec, run.params));
-  TAKT_ASSIGN(const auto ports, registry_.find_runner(node_spec.action)->describe(definition));
-  if (ports.cacheable) {
+  const auto definition = step_definition(node_spec, run.params);
+  if (!definition) return fail_node(open, node, definition.error());
+  const auto ports = registry_.find_runner(node_spec.action)->describe(*definition);
+  if (!ports) return fail_node(open, node, ports.error());
+  if (ports->cacheable) {
     node.cache_key =
-        cache_key(node_spec.action, definition, node.inputs, run.code, run.environment);
+        cache_key(node_spec.action, *definition, node.inputs, run.code, run.environment);
     std::optional<KnownResult> known;
     TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
       TAKT_ASSIGN(known, find_result(reader, run.project, node.cache_key));
@@ -365,17 +374,27 @@ Status Engine::poll(OpenRun& open, Node& node) {
   };
   if (!open.told.contains(attempt_key(node))) {
     const Status started = runner.start(request);
-    if (!started && started.error().code == Code::kUnavailable) return {};  // later
+    if (!started && is_passing(started.error().code))
+      return note_delay(open, node, started.error());
     open.told.insert(attempt_key(node));
     if (!started) return take_progress(open, spec, node, failed(started.error()));
   }
   const auto polled = runner.poll(request);
+  // The store's trouble, not the step's: what was begun goes on and is asked again.
+  if (!polled && is_passing(polled.error().code)) return note_delay(open, node, polled.error());
   const actions::StepProgress progress = polled ? *polled : failed(polled.error());
   if (progress.state != actions::StepState::kRunning)
     return take_progress(open, spec, node, progress);
   if (progress.work == node.work && progress.reason == node.reason) return {};
   node.work = progress.work;
   node.reason = progress.reason;
+  return store(open.run, [&](store::Tx& tx) { return store_node_work(tx, open.run, node); });
+}
+
+Status Engine::note_delay(OpenRun& open, Node& node, const Error& error) {
+  const std::string reason = "asked again soon: " + error.text();
+  if (node.reason == reason) return {};
+  node.reason = reason;
   return store(open.run, [&](store::Tx& tx) { return store_node_work(tx, open.run, node); });
 }
 

@@ -45,11 +45,17 @@ class Engine {
     std::set<std::string> told;  // nodes and attempts whose runner was started by this process
   };
 
+  /// An event that an armed pipeline waited for, and the run it makes or why it makes none.
+  struct Triggered {
+    Pipeline pipeline;
+    store::Event event;
+    Result<PipelineRun> run;
+  };
+
   void run();
   Status read_log();
   Status fire_triggers(const std::vector<store::Event>& events);
-  Status collect_due(const store::Event& event,
-                     std::vector<std::pair<PipelineRun, std::int64_t>>& due);
+  Status collect_due(const store::Event& event, std::vector<Triggered>& due);
   Result<std::vector<OpenRun*>> refresh();
   Status advance(OpenRun& open);
   Status act(OpenRun& open, const Decision& decision);
@@ -57,6 +63,8 @@ class Engine {
   Status fail_node(OpenRun& open, Node& node, const Error& error);
   Status cancel_node(OpenRun& open, Node& node);
   Status poll(OpenRun& open, Node& node);
+  /// Tells people why a running node does not get on for now.
+  Status note_delay(OpenRun& open, Node& node, const Error& error);
   Status take_progress(OpenRun& open, const NodeSpec& spec, Node& node,
                        const actions::StepProgress& progress);
   Result<actions::StepRequest> request_of(const PipelineRun& run, const NodeSpec& spec,

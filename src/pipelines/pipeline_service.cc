@@ -24,19 +24,21 @@ struct Planned {
 /// Looks a node's result up as a run would, without starting anything.
 class Planner {
  public:
-  Planner(const actions::Registry& registry, const ProjectId& project, const Pipeline& pipeline,
-          const PipelineSpec& spec, std::map<std::string, Value> params, const PipelineRun* last)
-      : registry_(registry),
+  Planner(store::Database& db, const actions::Registry& registry, const ProjectId& project,
+          const Pipeline& pipeline, const PipelineSpec& spec, std::map<std::string, Value> params,
+          const PipelineRun* last)
+      : db_(db),
+        registry_(registry),
         project_(project),
         pipeline_(pipeline),
         spec_(spec),
         params_(std::move(params)),
         last_(last) {}
 
-  Status plan_all(store::Reader& reader, const PortValues& bindings) {
+  Status plan_all(const PortValues& bindings) {
     TAKT_ASSIGN(const auto order, topological_order(spec_));
     for (const std::size_t i : order) {
-      TAKT_ASSIGN(planned_[spec_.nodes[i].name], plan_one(reader, spec_.nodes[i], bindings));
+      TAKT_ASSIGN(planned_[spec_.nodes[i].name], plan_one(spec_.nodes[i], bindings));
     }
     return {};
   }
@@ -47,8 +49,7 @@ class Planner {
   }
 
  private:
-  Result<Planned> plan_one(store::Reader& reader, const NodeSpec& node,
-                           const PortValues& bindings) {
+  Result<Planned> plan_one(const NodeSpec& node, const PortValues& bindings) {
     Planned planned;
     planned.node.name = node.name;
     for (const std::string& need : node.needs) {
@@ -72,11 +73,10 @@ class Planner {
         planned.node.reason = need + " will run first";
         return planned;
       }
-    return look_up(reader, node, bindings, std::move(planned));
+    return look_up(node, bindings, std::move(planned));
   }
 
-  Result<Planned> look_up(store::Reader& reader, const NodeSpec& node, const PortValues& bindings,
-                          Planned planned) {
+  Result<Planned> look_up(const NodeSpec& node, const PortValues& bindings, Planned planned) {
     TAKT_ASSIGN(const PortValues inputs, gather_inputs(node, bindings, [&](std::string_view name) {
                   const auto found = planned_.find(std::string(name));
                   return found == planned_.end() ? nullptr : &found->second.outputs;
@@ -89,7 +89,13 @@ class Planner {
     }
     const Digest key =
         cache_key(node.action, definition, inputs, pipeline_.code, pipeline_.environment);
-    TAKT_ASSIGN(const auto known, find_result(reader, project_, key));
+    // A read of its own: outputs_exist reads too, and who holds one reader while waiting for
+    // another may wait for ever.
+    std::optional<KnownResult> known;
+    TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
+      TAKT_ASSIGN(known, find_result(reader, project_, key));
+      return {};
+    }));
     const Node* before = last_ == nullptr ? nullptr : last_->find(node.name);
     if (!known || !outputs_exist(registry_, project_, known->outputs)) {
       planned.node.reason = known ? "an output of " + known->node.text() + " was removed"
@@ -109,6 +115,7 @@ class Planner {
     return planned;
   }
 
+  store::Database& db_;
   const actions::Registry& registry_;
   const ProjectId& project_;
   const Pipeline& pipeline_;
@@ -198,18 +205,13 @@ Result<std::vector<PlannedNode>> PipelineService::plan(const access::CanRead& by
   TAKT_ASSIGN(const PipelineSpec spec, parse_pipeline(pipeline.definition, registry_));
   TAKT_ASSIGN(const auto params, merge_params(spec, given));
   TAKT_ASSIGN(const PortValues bindings, resolve_bindings(spec, params, by.project(), registry_));
-  std::vector<PlannedNode> nodes;
-  TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
-    std::optional<PipelineRun> last;
-    if (pipeline.last_run > 0) {
-      TAKT_ASSIGN(last, load_run(reader, by.project(), name, pipeline.last_run));
-    }
-    Planner planner(registry_, by.project(), pipeline, spec, params, last ? &*last : nullptr);
-    TAKT_RETURN_IF_ERROR(planner.plan_all(reader, bindings));
-    nodes = planner.result();
-    return {};
-  }));
-  return nodes;
+  std::optional<PipelineRun> last;
+  if (pipeline.last_run > 0) {
+    TAKT_ASSIGN(last, get_run(by, name, pipeline.last_run));
+  }
+  Planner planner(db_, registry_, by.project(), pipeline, spec, params, last ? &*last : nullptr);
+  TAKT_RETURN_IF_ERROR(planner.plan_all(bindings));
+  return planner.result();
 }
 
 Result<PipelineRun> PipelineService::start_run(const access::CanWrite& by, std::string_view name,

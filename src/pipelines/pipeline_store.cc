@@ -157,6 +157,18 @@ Status store_pipeline(store::Tx& tx, const ProjectId& project, const Pipeline& p
   return {};
 }
 
+Status tell_failed_trigger(store::Tx& tx, const Pipeline& pipeline, const store::Event& cause,
+                           const Error& error) {
+  store::Event event;
+  event.verb = "pipeline.trigger-failed";
+  event.project = cause.project;
+  event.actor = pipeline.created_by;
+  event.subject = Ref{"pipeline", pipeline.name};
+  event.details = Object{{"trigger", cause.subject.text()}, {"reason", error.text()}};
+  TAKT_RETURN_IF_ERROR(store::append_event(tx, std::move(event)));
+  return {};
+}
+
 Result<Pipeline> load_pipeline(store::Reader& reader, const ProjectId& project,
                                std::string_view name) {
   TAKT_ASSIGN(const auto row, reader.find(sql::kFindPipeline, {project.value, std::string(name)}));

@@ -10,10 +10,14 @@
 #include "takt/pipelines/node_state.h"
 #include "takt/pipelines/pipeline.h"
 #include "takt/store/database.h"
+#include "takt/store/event_log.h"
 
 namespace takt::pipelines {
 
 Status store_pipeline(store::Tx& tx, const ProjectId& project, const Pipeline& pipeline);
+/// An armed pipeline made no run of the event that it waited for: one event says why.
+Status tell_failed_trigger(store::Tx& tx, const Pipeline& pipeline, const store::Event& cause,
+                           const Error& error);
 /// kNotFound names the nearest pipeline.
 Result<Pipeline> load_pipeline(store::Reader& reader, const ProjectId& project,
                                std::string_view name);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "takt/base/digest.h"
 #include "takt/base/testing/manual_clock.h"
+#include "takt/base/testing/temp_dir.h"
 #include "takt/pipelines/engine.h"
 #include "takt/pipelines/gate_step.h"
 #include "takt/pipelines/graph.h"
@@ -31,11 +34,12 @@ class ScriptedStep final : public actions::StepRunner {
   Result<actions::StepPorts> describe(const actions::StepDefinition&) const override {
     actions::StepPorts ports;
     ports.inputs_open = true;
-    ports.outputs = {{"out", PortKind::kJson, true}};
+    ports.outputs = {{"out", output_kind, true}};
     ports.cacheable = cacheable_;
     return ports;
   }
   Status start(const actions::StepRequest& request) override {
+    if (refuses_start) return std::unexpected(*refuses_start);
     const std::string key = request.node.text() + "#" + std::to_string(request.attempt);
     ++starts[key];
     approvers[request.definition.name] = request.approver.value;
@@ -44,11 +48,12 @@ class ScriptedStep final : public actions::StepRunner {
   }
   Result<actions::StepProgress> poll(const actions::StepRequest& request) override {
     ++polls[request.definition.name];
+    if (refuses_poll) return std::unexpected(*refuses_poll);
     actions::StepProgress progress;
     progress.work = work;
     progress.state = states[request.definition.name];
     if (progress.state == StepState::kDone)
-      progress.outputs["out"] = {PortKind::kJson, request.node, sha256(request.definition.name),
+      progress.outputs["out"] = {output_kind, request.node, sha256(request.definition.name),
                                  Value(1)};
     if (progress.state == StepState::kFailed) progress.reason = "it broke";
     if (progress.state == StepState::kStopped) progress.reason = "it said no";
@@ -58,6 +63,8 @@ class ScriptedStep final : public actions::StepRunner {
     cancelled.push_back(request.definition.name);
     return {};
   }
+  PortKind output_kind = PortKind::kJson;
+  std::optional<Error> refuses_start, refuses_poll;
   std::map<std::string, StepState> states;
   std::map<std::string, int> starts, polls;
   int start_failures = 0;
@@ -68,6 +75,25 @@ class ScriptedStep final : public actions::StepRunner {
  private:
   bool cacheable_;
   std::string action_;
+};
+
+/// Finds every dataset, with a read of the database as the real one does.
+class AnyDataset final : public actions::RefResolver {
+ public:
+  explicit AnyDataset(store::Database& db) : db_(db) {}
+  PortKind kind() const override { return PortKind::kDataset; }
+  Result<actions::PortValue> resolve(const ProjectId&, std::string_view reference) const override {
+    if (refuses) return std::unexpected(*refuses);
+    TAKT_RETURN_IF_ERROR(
+        db_.read(Deadline::after_ms(db_.clock(), 300), [](store::Reader&) { return Status{}; }));
+    const std::string name(reference.substr(reference.rfind('/') + 1));
+    return actions::PortValue{PortKind::kDataset, Ref{"dataset", std::string(reference)},
+                              sha256(name), Value()};
+  }
+  std::optional<Error> refuses;
+
+ private:
+  store::Database& db_;
 };
 
 constexpr std::string_view kLine = R"(
@@ -333,6 +359,111 @@ TEST_F(PipelineTest, an_armed_pipeline_runs_once_for_each_new_version) {
   EXPECT_EQ(run(2).trigger, "dataset/raw@2");
 }
 
+constexpr std::string_view kFromData = R"(
+kind: Pipeline
+name: line
+spec:
+  on: {dataset: raw}
+  params: {data: raw}
+  nodes: [{name: a, action: work, inputs: {x: "${params.data}"}}]
+)";
+
+TEST_F(PipelineTest, a_trigger_that_the_store_refuses_for_now_starts_its_run_later) {
+  auto added = std::make_unique<AnyDataset>(*db_);
+  AnyDataset& datasets = *added;
+  registry_.add(std::move(added));
+  apply(kFromData, true);
+  add_dataset_version(*db_, "raw@1");
+  datasets.refuses = Error{Code::kUnavailable, "the writer is busy", {}, {}};
+  EXPECT_EQ(engine_->step().error().code, Code::kUnavailable);
+  datasets.refuses.reset();
+  step();
+  EXPECT_EQ(run(1).trigger, "dataset/raw@1");
+}
+
+TEST_F(PipelineTest, a_trigger_that_can_make_no_run_is_told_as_an_event_once) {
+  auto added = std::make_unique<AnyDataset>(*db_);
+  AnyDataset& datasets = *added;
+  registry_.add(std::move(added));
+  apply(kFromData, true);
+  add_dataset_version(*db_, "raw@1");
+  datasets.refuses = Error{Code::kNotFound, "the version was removed", {}, {}};
+  step();
+  step();
+  std::vector<store::Event> told;
+  ASSERT_TRUE(db_->read([&](store::Reader& reader) -> Status {
+    TAKT_ASSIGN(const auto events, store::read_events(reader, 0, 100));
+    std::ranges::copy_if(events, std::back_inserter(told), [](const store::Event& event) {
+      return event.verb == "pipeline.trigger-failed";
+    });
+    return {};
+  }));
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].subject.text(), "pipeline/line");
+  EXPECT_EQ(told[0].details["trigger"].as_string(), "dataset/raw@1");
+  EXPECT_NE(told[0].details["reason"].as_string().find("the version was removed"),
+            std::string::npos);
+}
+
+TEST_F(PipelineTest, a_busy_store_delays_a_node_and_does_not_fail_it) {
+  apply(kLine);
+  const Error busy{Code::kTimeout, "the writer is busy", {}, {}};
+  const auto number = start();
+  work_->refuses_start = busy;
+  step();
+  EXPECT_EQ(states(number), "running pending pending pending");
+  EXPECT_NE(run(number).find("a")->reason.find("the writer is busy"), std::string::npos);
+  work_->refuses_start.reset();
+  work_->refuses_poll = busy;
+  step();
+  EXPECT_EQ(work_->starts["node/line/1/a#1"], 1);
+  EXPECT_EQ(states(number), "running pending pending pending");
+  work_->refuses_poll.reset();
+  step();
+  EXPECT_EQ(run(number).find("a")->reason, "");
+  work_->states["a"] = StepState::kDone;
+  step();
+  EXPECT_EQ(states(number), "done running running pending");
+  EXPECT_EQ(work_->starts["node/line/1/a#1"], 1);
+}
+
+TEST_F(PipelineTest, what_a_step_says_for_good_fails_its_node) {
+  apply(kLine);
+  const auto number = start();
+  work_->refuses_poll = Error{Code::kNotFound, "its job was removed", {}, {}};
+  step();
+  EXPECT_EQ(states(number).substr(0, 6), "failed");
+  EXPECT_NE(run(number).find("a")->reason.find("its job was removed"), std::string::npos);
+}
+
+TEST(PipelinePlan, holds_no_reader_while_it_waits_for_another) {
+  takt::testing::TempDir folder;
+  auto db = store::Database::open(
+      {.location = folder.path() / "one.db", .readers = 1, .sync_full = false}, system_clock());
+  ASSERT_TRUE(db) << db.error().text();
+  ASSERT_TRUE((*db)->migrate(migrations()));
+  actions::Registry registry;
+  auto added = std::make_unique<ScriptedStep>();
+  ScriptedStep& work = *added;
+  work.output_kind = PortKind::kDataset;
+  work.states["a"] = StepState::kDone;
+  registry.add(std::move(added));
+  registry.add(std::make_unique<AnyDataset>(**db));
+  OpenPolicy policy;
+  const auto by = policy.as_server<access::Right::kWrite>(ProjectId{"default"}, UserId{"lin"});
+  PipelineService service(**db, registry, policy);
+  ASSERT_TRUE(
+      service.apply(by, {.definition = *parse_yaml("kind: Pipeline\nname: line\nspec:\n  nodes:\n"
+                                                   "    - {name: a, action: work}\n")}));
+  ASSERT_TRUE(service.start_run(by, "line", {}, ""));
+  Engine engine(**db, registry);
+  ASSERT_TRUE(engine.step());
+  const auto plan = service.plan(
+      policy.as_server<access::Right::kRead>(ProjectId{"default"}, UserId{"lin"}), "line", {});
+  ASSERT_TRUE(plan) << plan.error().text();
+  EXPECT_EQ(verdict_name(plan->at(0).verdict), "fresh") << plan->at(0).reason;
+}
+
 TEST_F(PipelineTest, a_pipeline_that_is_not_armed_starts_for_no_event) {
   apply(kLine);
   add_dataset_version(*db_, "raw@1");
@@ -393,6 +524,10 @@ TEST_F(PipelineTest, wrong_definitions_name_the_field_and_the_remedy) {
                 .find("two nodes are called 'a'"),
             std::string::npos);
   EXPECT_NE(error_of("[]").find("at least one node"), std::string::npos);
+  EXPECT_EQ(error_of("[{name: a, action: work, retries: {max: 1, backoff: 25h}}]"),
+            "spec.nodes[0].retries.backoff: a backoff must be at most 1 d, got 25h");
+  EXPECT_EQ(error_of("[{name: a, action: work, retries: {max: 1, backoff: soon}}]").substr(0, 45),
+            "spec.nodes[0].retries.backoff: not a duration");
 }
 
 TEST(Gate, conditions_are_read_and_decided_with_numbers) {

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kNodesMax = 1000;
 constexpr std::int64_t kRetriesMax = 20;
+constexpr std::int64_t kRetryBackoffMsMax = 24 * 3'600'000;
 constexpr std::string_view kOpen = "${";
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -62,8 +63,12 @@ Status read_retries(NodeSpec& node, const Value& retries, const std::string& pat
   node.retries_max = static_cast<int>(fields.integer("max", 0, 0, kRetriesMax));
   const std::string backoff = fields.text("backoff", "1s");
   TAKT_RETURN_IF_ERROR(fields.done());
-  TAKT_ASSIGN(node.retry_backoff_ms, parse_duration_ms(backoff));
-  return {};
+  TAKT_ASSIGN(node.retry_backoff_ms, parse_duration_ms(backoff).transform_error([&](Error error) {
+    return std::move(error).with_field(path + ".backoff");
+  }));
+  if (node.retry_backoff_ms <= kRetryBackoffMsMax) return {};
+  return fail(Code::kInvalid, "a backoff must be at most 1 d, got " + backoff, "",
+              path + ".backoff");
 }
 
 /// A job node's own fields belong to the job's spec: one description of a job, wherever it stands.
@@ -97,7 +102,12 @@ Result<NodeSpec> read_node(const Value& written, const std::string& path) {
   const Value& outputs = fields.any("outputs");
   const Value& approve = fields.any("approve");
   const Value& retries = fields.any("retries");
-  for (const std::string& need : fields.texts("needs")) add_need(node, need);
+  const std::vector<std::string> needs = fields.texts("needs");
+  if (needs.size() > kNodesMax)
+    fields.reject("needs", "names " + std::to_string(needs.size()) + " nodes, at most " +
+                               std::to_string(kNodesMax) + " are allowed");
+  else
+    for (const std::string& need : needs) add_need(node, need);
   for (const auto& [name, value] : fields.object("inputs")) node.inputs[name] = value;
   if (job.is_null() == node.action.empty())
     fields.reject("action", "a node has either `action` or `job`");
