@@ -166,6 +166,18 @@ export function collect_runs({ browser, server, pictures }) {
     await until('one chart', 10, async () => (await page.locator('.curve-cell').count()) === 1)
   }))
 
+  test('run: a long history is drawn from buckets and says how many points they hold; a zoom asks for its stretch', () => with_page({}, async (page) => {
+    const run = await seeds.run(await seeds.experiment('long'), 'slow-newt')
+    for (let from = 0; from < 3000; from += 1000) await seeds.mlflow('runs/log-batch', { run_id: run, params: [], tags: [], metrics: Array.from({ length: 1000 }, (_, index) => ({ key: 'loss', value: 1 / (1 + (from + index) / 500) + Math.sin((from + index) * 7) / 40, timestamp: Date.now(), step: from + index })) })
+    await open(page, `/p/default/runs/${run}`)
+    const note = page.locator('.curve-cell .ct')
+    await until('the count', 10, async () => /\b\d{2,3} of 3,000 points/.test(await note.innerText()))
+    await page.screenshot({ path: `${pictures}run-long.png` })
+    await open(page, `/p/default/runs/${run}?zoom=100..200`)
+    await page.locator('.curve-cell canvas').waitFor()
+    await until('every point of the stretch', 10, async () => !/points/.test(await note.innerText()))
+  }))
+
   test('compare: parallel coordinates are brushed by keys and by drag, and become a filter', () => with_page({}, async (page) => {
     await once('many', () => seeds.many(many))
     await open(page, '/p/default/runs?exp=many&sort=attributes.start_time&tab=parallel')

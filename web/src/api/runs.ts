@@ -6,8 +6,10 @@ import type { components } from './generated/track'
 export type Run = components['schemas']['Run']
 export type RunDetail = components['schemas']['RunDetail']
 export type Experiment = components['schemas']['Experiment']
-export type MetricHistory = components['schemas']['MetricHistory']
+export type Curve = components['schemas']['Curve']
 export type Artifact = components['schemas']['Artifact']
+
+const curve_buckets = 400
 
 const sample_runs = 20
 
@@ -86,18 +88,26 @@ export const run_query = (project: string, id: string) =>
     refetchInterval: (query) => (query.state.data?.status === 'running' ? 3000 : false),
   })
 
-/** Metric names may hold slashes, which stand unencoded in the path. */
+export interface CurveSearch {
+  key: string
+  /** Epochs are looked up by step. */
+  axis: 'step' | 'time'
+  from?: number
+  to?: number
+}
+
+/** Buckets of one metric of several runs: as many as a chart has pixels to tell apart. */
+export async function load_curves(project: string, runs: string[], search: CurveSearch, signal: AbortSignal): Promise<Curve[]> {
+  if (!runs.length) return []
+  const { key, axis: x, from, to } = search
+  const many = runs.map((run) => `run=${encodeURIComponent(run)}`).join('&')
+  return (await get<Page<Curve>>(`${url_of('/api/v1/curves', { project, key, x, from, to, buckets: curve_buckets })}&${many}`, undefined, signal)).items
+}
+
+/** Names may hold slashes, which stand unencoded in the path. */
 function with_slashes(name: string): string {
   return name.split('/').map(encodeURIComponent).join('/')
 }
-
-export const history_query = (project: string, id: string, key: string, live: boolean) =>
-  queryOptions({
-    queryKey: ['runs', project, 'history', id, key],
-    queryFn: ({ signal }) => get<MetricHistory>(path`/api/v1/runs/${id}/metrics/` + with_slashes(key), { project, max_points: 2000 }, signal),
-    staleTime: live ? 2000 : 10 * 60_000,
-    refetchInterval: live ? 3000 : false,
-  })
 
 export const artifacts_query = (project: string, id: string, folder: string) =>
   queryOptions({

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the points of metrics to lines on one axis: by step, by time since the run's start, or by epoch.
-import { number_of, type MetricHistory } from '../../api/runs'
+import { number_of, type Curve as Buckets } from '../../api/runs'
 
 export const axes = ['step', 'time', 'epoch'] as const
 export type Axis = (typeof axes)[number]
@@ -8,19 +8,25 @@ export type Axis = (typeof axes)[number]
 export interface Curve {
   x: number[]
   y: (number | null)[]
+  /** The lowest and highest of what was put together at each x; absent where every point stands for itself. */
+  low?: (number | null)[]
+  high?: (number | null)[]
 }
 
 /** `epochs`: the run's own `epoch` metric by step; without it an epoch axis has nothing to draw. */
-export function curve_of(history: MetricHistory | undefined, axis: Axis, start_ms: number, epochs?: Curve): Curve {
-  const points = history?.points ?? []
-  const start = start_ms || Date.parse(points[0]?.at ?? '') || 0
+export function curve_of(buckets: Buckets | undefined, axis: Axis, start_ms: number, epochs?: Curve): Curve {
+  const own = buckets?.x ?? []
+  const start = start_ms || (own[0] ?? 0)
   const curve: Curve = { x: [], y: [] }
-  for (const point of points) {
-    const x = axis === 'step' ? point.step : axis === 'time' ? Math.max(0, (Date.parse(point.at) - start) / 1000) : value_at(epochs, point.step)
-    if (x === null) continue
+  const thinned: Curve = buckets?.is_thinned ? Object.assign(curve, { low: [], high: [] }) : curve
+  own.forEach((at, index) => {
+    const x = axis === 'step' ? at : axis === 'time' ? Math.max(0, (at - start) / 1000) : value_at(epochs, at)
+    if (x === null) return
     curve.x.push(x)
-    curve.y.push(number_of(point.value as number | string))
-  }
+    curve.y.push(number_of(buckets!.last[index] as number | string))
+    thinned.low?.push(number_of(buckets!.min[index] as number | string))
+    thinned.high?.push(number_of(buckets!.max[index] as number | string))
+  })
   return curve
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Curves of runs with linked cursors and one zoom. However many metrics there are, only the charts near the window
 // exist, and only their points are asked for.
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState, type ReactNode } from 'react'
-import { history_query, metric_of, type MetricHistory, type Run } from '../../api/runs'
+import { load_curves, metric_of, type Curve as Buckets, type Run } from '../../api/runs'
 import { useProject } from '../../app/context'
 import { LineChart, type Series } from '../../charts/line_chart'
 import { useNear } from '../../charts/near'
@@ -89,12 +89,12 @@ export function CurveChart({ name, runs, base, look, pick }: CurveProps) {
   const { t } = useText()
   const format = useFormat()
   const with_metric = runs.filter((run) => run.metrics[name] !== undefined)
-  const query = useHistories(name, with_metric.map((run) => run.id), with_metric.some((run) => run.status === 'running'), look.x)
+  const query = useHistories(name, with_metric.map((run) => run.id), with_metric.some((run) => run.status === 'running'), look)
   const looks = looks_of(runs.map((run) => run.id), base?.id)
   const { x, series } = useMemo(() => lines_of(with_metric, query.data, looks, base?.id, look), [query.data, look.x, look.weight, runs.map((run) => run.id).join(), base?.id])
   const histories = query.data?.histories ?? []
-  const shown = histories.reduce((sum, history) => sum + (history?.points.length ?? 0), 0)
-  const total = histories.reduce((sum, history) => sum + (history?.total ?? 0), 0)
+  const shown = histories.reduce((sum, history) => sum + history.x.length, 0)
+  const total = histories.reduce((sum, history) => sum + history.count.reduce((all, count) => all + count, 0), 0)
   const last = with_metric.map((run) => `${run.name} ${format.metric(metric_of(run, name))}`).join(', ')
   return (
     <CurveFrame name={name} pick={pick} note={shown < total ? t('compare.points', { n: shown, all: total }) : ''} error={query.error}>
@@ -111,7 +111,7 @@ export function GroupCurveChart({ name, groups, look, pick }: { name: string; gr
   const format = useFormat()
   const drawn = groups.slice(0, groups_drawn_most)
   const ids = drawn.flatMap((group) => group.sample)
-  const query = useHistories(name, ids, drawn.some((group) => group.running > 0), look.x)
+  const query = useHistories(name, ids, drawn.some((group) => group.running > 0), look)
   const { x, series } = useMemo(() => bands_of_groups(drawn, query.data, look, t('runs.group.missing')), [query.data, look.x, look.weight, ids.join()])
   const last = drawn.map((group, index) => `${group.value ?? t('runs.group.missing')} ${format.metric(last_of(series[index]?.values))}`).join(', ')
   return (
@@ -158,24 +158,24 @@ function CurveDrawing({ name, x, series, look, summary, nothing }: { name: strin
 
 interface Histories {
   ids: string[]
-  histories: (MetricHistory | undefined)[]
+  histories: Buckets[]
   /** The runs' `epoch` metrics, when the axis needs them. */
-  epochs: (MetricHistory | undefined)[]
+  epochs: Buckets[]
 }
 
-/** The histories of one metric of several runs, asked for together so that a chart is drawn once. */
-function useHistories(name: string, ids: string[], live: boolean, axis: Axis) {
+/** One metric of several runs, in one request; a zoomed stretch of steps is asked for by itself, in full detail. */
+function useHistories(name: string, ids: string[], live: boolean, { x, zoom }: CurveLook) {
   const project = useProject()
-  const queries = useQueryClient()
+  const axis = x === 'time' ? 'time' : 'step'
+  const range = x === 'step' && zoom ? { from: Math.floor(zoom[0]), to: Math.ceil(zoom[1]) } : {}
   return useQuery({
-    queryKey: ['runs', project, 'curves', name, ids.join(), axis === 'epoch'],
-    queryFn: async (): Promise<Histories> => {
-      const failures: unknown[] = []
-      const all = (metric: string) => Promise.all(ids.map((id) => queries.fetchQuery(history_query(project, id, metric, live)).catch((error: unknown) => { failures.push(error); return undefined })))
-      const histories = await all(name)
-      if (failures.length === ids.length && failures.length > 0) throw failures[0]
-      return { ids, histories, epochs: axis === 'epoch' ? await all('epoch') : [] }
+    queryKey: ['runs', project, 'curves', name, ids.join(), x, range.from, range.to],
+    queryFn: async ({ signal }): Promise<Histories> => {
+      const load = (key: string) => load_curves(project, ids, { key, axis, ...range }, signal)
+      const [histories, epochs] = await Promise.all([load(name), x === 'epoch' ? load('epoch') : []])
+      return { ids, histories, epochs }
     },
+    placeholderData: keepPreviousData,
     staleTime: live ? 2000 : 10 * 60_000,
     refetchInterval: live ? 3000 : false,
     retry: false,
@@ -201,7 +201,7 @@ function lines_of(runs: Run[], data: Histories | undefined, looks: Map<string, L
     if (weight > 0) {
       series.push({ ...line, name: `${line.name} raw`, values: raw, faint: true, dash: undefined })
       series.push({ ...line, values: spread(smooth(curves[index]!.y, weight), curves[index]!.x, joined.x) })
-    } else series.push({ ...line, values: raw })
+    } else series.push({ ...line, values: raw, ...envelope_of(curves[index]!, joined.x) })
   })
   return { x: joined.x, series }
 }
@@ -221,6 +221,11 @@ function bands_of_groups(groups: RunGroup[], data: Histories | undefined, { x: a
     return { name: group.value ?? missing, color: look_of_group(index).color, width: 2.25, values: on(band.mean), low: on(band.low), high: on(band.high) }
   })
   return { x, series }
+}
+
+/** Between the lowest and the highest of each bucket, where points were put together. */
+function envelope_of(curve: Curve, x: number[]): Pick<Series, 'low' | 'high'> {
+  return curve.low && curve.high ? { low: spread(curve.low, curve.x, x), high: spread(curve.high, curve.x, x) } : {}
 }
 
 function spread(values: (number | null)[], own: number[], x: number[]): (number | null | undefined)[] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from 'vitest'
-import type { MetricHistory, Run } from '../../api/runs'
+import type { Curve, Run } from '../../api/runs'
 import { ColumnGatherer, columns_of, default_columns, expand_columns, narrowed } from './columns_model'
 import { axis_over, clauses_of, inside, parse_brushes, place_on, value_on, write_brushes } from './compare_model'
 import { band_of, curve_of, parse_zoom, value_at, write_zoom } from './curve_data'
@@ -72,14 +72,18 @@ test('newer values of a row keep what was not asked for, and a tag that did not 
   expect(patches.knows('a', 'metrics.acc')).toBe(false)
 })
 
-const history = (points: [number, number | string, string?][]): MetricHistory => ({ key: 'k', total: points.length, is_thinned: false, points: points.map(([step, value, at]) => ({ step, value: value as number, at: at ?? '2026-01-01T00:00:00Z' })) })
+const start = Date.parse('2026-01-01T00:00:00Z')
+const buckets = (x: number[], last: (number | string)[], extra: Partial<Curve> = {}): Curve => ({ run: 'r', total: x.length, is_thinned: false, x, count: x.map(() => 1), min: last as number[], max: last as number[], last: last as number[], ...extra })
 
 test('a curve stands on steps, on seconds since the start, or on epochs', () => {
-  const points = history([[10, 1, '2026-01-01T00:00:05Z'], [20, 'NaN', '2026-01-01T00:00:10Z']])
-  expect(curve_of(points, 'step', 0)).toEqual({ x: [10, 20], y: [1, null] })
-  expect(curve_of(points, 'time', Date.parse('2026-01-01T00:00:00Z')).x).toEqual([5, 10])
-  expect(curve_of(points, 'epoch', 0, { x: [0, 40], y: [0, 4] }).x).toEqual([1, 2])
-  expect(curve_of(points, 'epoch', 0, undefined).x).toEqual([])
+  expect(curve_of(buckets([10, 20], [1, 'NaN']), 'step', 0)).toEqual({ x: [10, 20], y: [1, null] })
+  expect(curve_of(buckets([start + 5000, start + 10_000], [1, 2]), 'time', start).x).toEqual([5, 10])
+  expect(curve_of(buckets([10, 20], [1, 2]), 'epoch', 0, { x: [0, 40], y: [0, 4] }).x).toEqual([1, 2])
+  expect(curve_of(buckets([10, 20], [1, 2]), 'epoch', 0, undefined).x).toEqual([])
+})
+
+test('what was put together has an envelope', () => {
+  expect(curve_of(buckets([8, 16], [2, 3], { is_thinned: true, min: [1, 'NaN' as never], max: [4, 5] }), 'step', 0)).toEqual({ x: [8, 16], y: [2, 3], low: [1, null], high: [4, 5] })
 })
 
 test('a band is drawn where at least one curve is known', () => {
