@@ -137,6 +137,7 @@ int run(const std::vector<std::string>& words) {
   add_data_commands(app, chosen);
   add_job_commands(app, chosen);
   add_model_commands(app, chosen);
+  add_run_commands(app, chosen);
   add_reproduce_commands(app, chosen);
   add_service_commands(app, chosen);
   add_pipeline_commands(app, chosen);

@@ -12,6 +12,7 @@
 #include "takt/cli/capture.h"
 #include "takt/cli/output.h"
 #include "takt/cli/session.h"
+#include "takt/cli/source_mark.h"
 #include "takt/cli/upload.h"
 
 namespace takt::cli {
@@ -124,6 +125,20 @@ TEST(Capture, python_commands_are_told_from_others) {
   EXPECT_TRUE(is_python("/venv/bin/python3.11"));
   EXPECT_FALSE(is_python("pythonic"));
   EXPECT_FALSE(is_python("sh"));
+}
+
+TEST(SourceMark, stands_under_the_character_that_the_server_names) {
+  EXPECT_EQ(mark_under("metrics.a > 'x'", "at character 13: write a number"),
+            "\n  metrics.a > 'x'\n              ^");
+  EXPECT_EQ(mark_under("tags.\u00fc\u00fc = x", "at character 13"),
+            "\n  tags.\u00fc\u00fc = x\n            ^");
+  EXPECT_EQ(mark_under("a", "at character 2"), "\n  a\n   ^") << "behind the end";
+  EXPECT_EQ(mark_under("a", "at character 99"), "\n  a\n   ^");
+  EXPECT_EQ(mark_under("a > 1", "did you mean 'b'?"), "");
+  EXPECT_EQ(mark_under("a > 1", "at character zero"), "");
+  const std::string mark = mark_under(std::string(300, 'x'), "at character 200");
+  EXPECT_LT(mark.size(), 200u);
+  EXPECT_NE(mark.find("\u2026"), std::string::npos);
 }
 
 TEST(Table, numbers_stand_right_and_text_left) {

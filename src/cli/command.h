@@ -29,6 +29,7 @@ void declare(CLI::App* on, Chosen& chosen, Command command);
 void add_data_commands(CLI::App& app, Chosen& chosen);
 void add_job_commands(CLI::App& app, Chosen& chosen);
 void add_model_commands(CLI::App& app, Chosen& chosen);
+void add_run_commands(CLI::App& app, Chosen& chosen);
 /// rules, check, approve, rollback … below `models`.
 void add_gate_commands(CLI::App* models, Chosen& chosen);
 /// runs diff, reproduce.

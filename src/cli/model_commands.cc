@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// takt models ls, show, register, alias | runs ls, show
+// takt models ls, show, register, alias
 #include <CLI/CLI.hpp>
 
 #include <charconv>
@@ -149,59 +149,11 @@ Status models_alias(Session& session, const std::string& reference, const std::s
   return {};
 }
 
-/// A run's metric is an object with its latest value, step and time.
-Value latest_values(const Value& metrics) {
-  Object values;
-  if (metrics.is_object())
-    for (const auto& [name, metric] : metrics.as_object()) values[name] = metric["value"];
-  return values;
-}
-
-Status runs_ls(Session& session, const std::string& filter, const std::string& experiment) {
-  std::string query = "/api/v1/runs?limit=50";
-  if (!filter.empty()) query += "&filter=" + segment(filter);
-  if (!experiment.empty()) query += "&experiment=" + segment(experiment);
-  TAKT_ASSIGN(const Value answer, session.get(query));
-  if (session.json()) {
-    print_json(answer);
-    return {};
-  }
-  Table table({"RUN", "NAME", "STATUS", "STARTED", "METRICS"});
-  for (const Value& run : answer["items"].as_array())
-    table.add({cell(run, "id"), cell(run, "name"), cell(run, "status"),
-               short_time(cell(run, "started_at")), metrics_text(latest_values(run["metrics"]))});
-  if (table.empty())
-    print_line("no runs");
-  else
-    table.print();
-  return {};
-}
-
-Status runs_show(Session& session, const std::string& id) {
-  TAKT_ASSIGN(const Value run, session.get("/api/v1/runs/" + segment(id)));
-  if (session.json()) {
-    print_json(run);
-    return {};
-  }
-  print_line("run " + cell(run, "id") + "  " + cell(run, "name") + "  " + cell(run, "status"));
-  const std::pair<const char*, Value> groups[] = {{"param", run["params"]},
-                                                  {"metric", latest_values(run["metrics"])},
-                                                  {"tag", run["tags"]},
-                                                  {"link", run["links"]}};
-  for (const auto& [group, values] : groups)
-    if (values.is_object())
-      for (const auto& [name, value] : values.as_object())
-        if (!value.is_null())
-          print_line("  " + std::string(group) + "  " + name + " = " +
-                     (value.is_string() ? value.as_string() : dump_json(value)));
-  return {};
-}
-
 }  // namespace
 
 void add_model_commands(CLI::App& app, Chosen& chosen) {
   struct Options {
-    std::string name, run, path = "model", alias, filter, experiment;
+    std::string name, run, path = "model", alias;
     bool remove = false;
   };
   const auto o = std::make_shared<Options>();
@@ -224,15 +176,6 @@ void add_model_commands(CLI::App& app, Chosen& chosen) {
   alias->add_flag("--remove", o->remove, "remove the alias");
   declare(alias, chosen, [o](Session& s) { return models_alias(s, o->name, o->alias, o->remove); });
   add_gate_commands(models, chosen);
-  auto* runs = app.add_subcommand("runs", "what jobs and scripts logged");
-  runs->require_subcommand(1);
-  auto* runs_list = runs->add_subcommand("ls", "list runs");
-  runs_list->add_option("--filter", o->filter, "such as \"metrics.accuracy > 0.9\"");
-  runs_list->add_option("--experiment", o->experiment, "name");
-  declare(runs_list, chosen, [o](Session& s) { return runs_ls(s, o->filter, o->experiment); });
-  auto* run = runs->add_subcommand("show", "show a run");
-  run->add_option("run", o->run, "id")->required();
-  declare(run, chosen, [o](Session& s) { return runs_show(s, o->run); });
 }
 
 }  // namespace takt::cli

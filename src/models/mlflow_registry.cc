@@ -9,7 +9,6 @@
 #include "takt/track/download.h"
 #include "takt/track/filter.h"
 #include "takt/track/mlflow_request.h"
-#include "takt/track/page_token.h"
 
 namespace takt::models {
 namespace {
@@ -19,13 +18,7 @@ using access::Right;
 using net::Method;
 using net::Request;
 using net::Response;
-using track::Clause;
-using track::Entity;
-using track::Held;
 using track::MlflowArgs;
-using track::OrderTerm;
-
-constexpr std::string_view kPromptTag = "mlflow.prompt.is_prompt";
 
 Value mlflow_aliases(const Model& model) {
   Array aliases;
@@ -83,134 +76,63 @@ Result<Value> whole_model(ModelRegistry& registry, const CanRead& by, const Mode
   return mlflow_model(model, versions);
 }
 
-Held word_held(const std::map<std::string, std::string>& tags, const std::string& key) {
-  const auto found = tags.find(key);
-  if (found != tags.end()) return found->second;
-  // Models that are no prompts do not say so; searches ask for it all the same.
-  if (key == kPromptTag) return std::string("false");
-  return {};
-}
-
-Held model_held(const Model& model, Entity entity, const std::string& key) {
-  if (entity == Entity::kTag) return word_held(model.tags, key);
-  if (key == "name") return model.name;
-  return static_cast<double>(key == "creation_timestamp" ? model.created_ms : model.updated_ms);
-}
-
-Held version_held(const ModelVersion& version, Entity entity, const std::string& key) {
-  if (entity == Entity::kTag) return word_held(version.tags, key);
-  if (key == "name") return version.id.name;
-  if (key == "run_id") return version.run.value;
-  if (key == "source_path") return version.source;
-  if (key == "version_number") return static_cast<double>(version.id.number);
-  return static_cast<double>(key == "creation_timestamp" ? version.created_ms : version.updated_ms);
-}
-
-struct SearchArgs {
-  track::Filter filter;
-  std::vector<OrderTerm> order;
-  std::int64_t limit = 0;
-  std::size_t from = 0;
-  std::string identity;
+struct SearchLimits {
+  std::int64_t fallback, max;
 };
 
-Result<SearchArgs> search_args(const Request& request, const track::FilterRules& rules,
-                               std::int64_t fallback, std::int64_t max, std::string_view what) {
+Result<RegistrySearch> search_args(const Request& request, const track::FilterRules& rules,
+                                   SearchLimits limits) {
   TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(request));
-  SearchArgs search;
+  RegistrySearch search;
   const std::string filter = args.text("filter", "");
   const auto order = args.texts("order_by");
-  search.limit = args.integer("max_results", fallback);
-  const std::string token = args.text("page_token", "");
+  search.limit = args.integer("max_results", limits.fallback);
+  search.page_token = args.text("page_token", "");
+  search.counts = args.boolean("count", false);
   TAKT_RETURN_IF_ERROR(args.done());
+  const std::string asked = std::to_string(search.limit);
+  const std::string wrong = "Invalid value " + asked + " for parameter 'max_results' supplied. ";
   if (search.limit < 1)
-    return fail(Code::kInvalid,
-                "Invalid value " + std::to_string(search.limit) +
-                    " for parameter 'max_results' supplied. "
-                    "It must be a positive integer",
-                {}, "max_results");
-  if (search.limit > max)
-    return fail(Code::kInvalid,
-                "Invalid value " + std::to_string(search.limit) +
-                    " for parameter 'max_results' supplied. "
-                    "It must be at most " +
-                    std::to_string(max) + ", but got value " + std::to_string(search.limit),
-                {}, "max_results");
+    return fail(Code::kInvalid, wrong + "It must be a positive integer", {}, "max_results");
+  if (search.limit > limits.max)
+    return fail(
+        Code::kInvalid,
+        wrong + "It must be at most " + std::to_string(limits.max) + ", but got value " + asked, {},
+        "max_results");
   TAKT_ASSIGN(search.filter, track::parse_filter(filter, rules));
   TAKT_ASSIGN(search.order, track::parse_order(order, rules));
-  search.identity = std::string(what) + "\n" + filter;
-  for (const auto& text : order) search.identity += "\n" + text;
-  if (!token.empty()) {
-    TAKT_ASSIGN(const Value place, track::read_page_token(token, search.identity));
-    if (!place.is_int() || place.as_int() < 0)
-      return fail(Code::kInvalid, "Invalid page token, its place is no number");
-    search.from = static_cast<std::size_t>(place.as_int());
-  }
   return search;
 }
 
-/// Filters, sorts and cuts out the page; `held` reads a thing, `tie` orders what the terms do not.
-template <class T, class Held_, class Tie>
-std::pair<std::vector<T>, std::string> page_of(std::vector<T> all, const SearchArgs& search,
-                                               Held_ held, Tie tie) {
-  std::erase_if(all, [&](const T& thing) {
-    return !std::ranges::all_of(search.filter, [&](const Clause& clause) {
-      return track::clause_holds(clause, held(thing, clause.entity, clause.key));
-    });
-  });
-  std::ranges::stable_sort(all, [&](const T& a, const T& b) {
-    for (const OrderTerm& term : search.order) {
-      const int compared = track::compare_held(held(a, term.entity, term.key),
-                                               held(b, term.entity, term.key), term.is_descending);
-      if (compared != 0) return compared < 0;
-    }
-    return tie(a, b);
-  });
-  const std::size_t from = std::min(search.from, all.size());
-  const std::size_t to = std::min(all.size(), from + static_cast<std::size_t>(search.limit));
-  std::vector<T> page(std::make_move_iterator(all.begin() + static_cast<std::ptrdiff_t>(from)),
-                      std::make_move_iterator(all.begin() + static_cast<std::ptrdiff_t>(to)));
-  std::string next;
-  if (to < all.size())
-    next = track::make_page_token(search.identity, static_cast<std::int64_t>(to));
-  return {std::move(page), std::move(next)};
-}
-
-Result<Response> search_models(ModelRegistry& registry, access::Policy& policy, Request& request) {
-  TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "model"));
-  TAKT_ASSIGN(const SearchArgs search,
-              search_args(request, track::registered_model_filter_rules(), 100, 1000, "models"));
-  TAKT_ASSIGN(auto all, registry.list(by));
-  auto [page, next] = page_of(std::move(all), search, model_held,
-                              [](const Model& a, const Model& b) { return a.name < b.name; });
-  Array items;
-  for (const Model& model : page) {
-    TAKT_ASSIGN(Value item, whole_model(registry, by, model));
-    items.push_back(std::move(item));
-  }
-  Object answer{{"registered_models", std::move(items)}};
-  if (!next.empty()) answer["next_page_token"] = next;
+template <class Page>
+Response page_response(std::string_view key, Array items, const Page& page) {
+  Object answer{{std::string(key), std::move(items)}};
+  if (!page.next_page_token.empty()) answer["next_page_token"] = page.next_page_token;
+  if (page.total >= 0) answer["total"] = page.total;
   return Response::json(std::move(answer));
 }
 
-Result<Response> search_versions(ModelRegistry& registry, access::Policy& policy,
-                                 Request& request) {
+Result<Response> search_model_route(ModelRegistry& registry, access::Policy& policy,
+                                    Request& request) {
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "model"));
-  TAKT_ASSIGN(const SearchArgs search, search_args(request, track::model_version_filter_rules(),
-                                                   10'000, 200'000, "versions"));
-  TAKT_ASSIGN(auto all, registry.all_versions(by));
-  auto [page, next] = page_of(std::move(all), search, version_held,
-                              [](const ModelVersion& a, const ModelVersion& b) {
-                                if (a.updated_ms != b.updated_ms)
-                                  return a.updated_ms > b.updated_ms;
-                                if (a.id.name != b.id.name) return a.id.name < b.id.name;
-                                return a.id.number > b.id.number;
-                              });
+  TAKT_ASSIGN(const RegistrySearch search,
+              search_args(request, track::registered_model_filter_rules(), {100, 1000}));
+  TAKT_ASSIGN(const ModelPage page, registry.search(by, search));
   Array items;
-  for (const ModelVersion& version : page) items.push_back(mlflow_version(version));
-  Object answer{{"model_versions", std::move(items)}};
-  if (!next.empty()) answer["next_page_token"] = next;
-  return Response::json(std::move(answer));
+  for (const FoundModel& found : page.models)
+    items.push_back(mlflow_model(found.model, found.latest_of_stages));
+  return page_response("registered_models", std::move(items), page);
+}
+
+Result<Response> search_version_route(ModelRegistry& registry, access::Policy& policy,
+                                      Request& request) {
+  TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "model"));
+  TAKT_ASSIGN(const RegistrySearch search,
+              search_args(request, track::model_version_filter_rules(), {10'000, 200'000}));
+  TAKT_ASSIGN(const VersionPage page, registry.search_versions(by, search));
+  Array items;
+  for (const ModelVersion& version : page.versions) items.push_back(mlflow_version(version));
+  return page_response("model_versions", std::move(items), page);
 }
 
 std::map<std::string, std::string> tags_argument(MlflowArgs& args) {
@@ -364,7 +286,8 @@ void add_model_routes(const AddRoute& add, ModelRegistry& g, access::Policy& p) 
 }
 
 void add_model_word_routes(const AddRoute& add, ModelRegistry& g, access::Policy& p) {
-  add(Method::kGet, "registered-models/search", [&](Request& r) { return search_models(g, p, r); });
+  add(Method::kGet, "registered-models/search",
+      [&](Request& r) { return search_model_route(g, p, r); });
   add(Method::kPost, "registered-models/get-latest-versions",
       [&](Request& r) { return latest_versions(g, p, r); });
   add(Method::kGet, "registered-models/get-latest-versions",
@@ -404,7 +327,8 @@ void add_model_word_routes(const AddRoute& add, ModelRegistry& g, access::Policy
 
 void add_version_routes(const AddRoute& add, ModelRegistry& g, access::Policy& p) {
   add(Method::kPost, "model-versions/create", [&](Request& r) { return create_version(g, p, r); });
-  add(Method::kGet, "model-versions/search", [&](Request& r) { return search_versions(g, p, r); });
+  add(Method::kGet, "model-versions/search",
+      [&](Request& r) { return search_version_route(g, p, r); });
   add(Method::kGet, "model-versions/get", [&](Request& r) -> Result<Response> {
     TAKT_ASSIGN(auto call, named_call<Right::kRead>(p, r));
     TAKT_ASSIGN(const ModelVersionId id, version_argument(call.args, call.name));

@@ -13,6 +13,7 @@
 #include "takt/base/value.h"
 #include "takt/store/blobs.h"
 #include "takt/store/database.h"
+#include "takt/track/filter.h"
 
 namespace takt::models {
 
@@ -69,6 +70,28 @@ struct SourceVersion {
   std::map<std::string, std::string> tags;
 };
 
+struct RegistrySearch {
+  track::Filter filter;
+  std::vector<track::OrderTerm> order;
+  std::int64_t limit = 100;
+  std::string page_token;
+  bool counts = false;  // also how many there are on all pages
+};
+struct FoundModel {
+  Model model;  // without counts of versions
+  std::vector<ModelVersion> latest_of_stages;
+};
+struct ModelPage {
+  std::vector<FoundModel> models;
+  std::string next_page_token;  // "" on the last page
+  std::int64_t total = -1;      // when asked for
+};
+struct VersionPage {
+  std::vector<ModelVersion> versions;
+  std::string next_page_token;
+  std::int64_t total = -1;
+};
+
 class ModelRegistry {
  public:
   ModelRegistry(store::Database& db, store::BlobStore& blobs);
@@ -87,8 +110,8 @@ class ModelRegistry {
   Result<std::vector<Model>> list(const access::CanRead& by);
   Result<Model> get(const access::CanRead& by, std::string_view name);
   Result<std::vector<ModelVersion>> versions(const access::CanRead& by, std::string_view name);
-  /// Of all models, by model and newest first.
-  Result<std::vector<ModelVersion>> all_versions(const access::CanRead& by);
+  Result<ModelPage> search(const access::CanRead& by, const RegistrySearch& search);
+  Result<VersionPage> search_versions(const access::CanRead& by, const RegistrySearch& search);
   /// By number, alias or latest. kNotFound names what exists.
   Result<ModelVersion> resolve(const access::CanRead& by, const VersionSelector& selector);
   /// kDenied names the promotion rule that the version does not pass (gate.h).

@@ -32,7 +32,12 @@ std::string metrics_text(const std::map<std::string, double>& metrics) {
   return dump_json(object);
 }
 
-Result<ModelVersion> version_from(const store::Row& row) {
+template <class Key>
+using ByVersion = std::map<std::pair<std::string, std::int64_t>, Key>;
+
+}  // namespace
+
+Result<ModelVersion> version_from_row(const store::Row& row) {
   ModelVersion version;
   version.id.name = row.text(0);
   version.id.number = row.integer(1);
@@ -52,11 +57,6 @@ Result<ModelVersion> version_from(const store::Row& row) {
   version.updated_ms = row.integer(15);
   return version;
 }
-
-template <class Key>
-using ByVersion = std::map<std::pair<std::string, std::int64_t>, Key>;
-
-}  // namespace
 
 Result<bool> insert_model(store::Tx& tx, const ProjectId& project, std::string_view name,
                           std::string_view description) {
@@ -177,7 +177,7 @@ Result<std::vector<ModelVersion>> load_versions(store::Reader& reader, const Pro
   ByVersion<std::size_t> places;
   TAKT_ASSIGN(const auto rows, reader.query(sql::kListVersions, named(project, name)));
   for (const auto& row : rows) {
-    TAKT_ASSIGN(ModelVersion version, version_from(row));
+    TAKT_ASSIGN(ModelVersion version, version_from_row(row));
     places[{version.id.name, version.id.number}] = versions.size();
     versions.push_back(std::move(version));
   }

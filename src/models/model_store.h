@@ -38,6 +38,8 @@ Result<ModelVersion> insert_version(store::Tx& tx, const ProjectId& project, Mod
 /// Newest first; of all models when `name` is empty.
 Result<std::vector<ModelVersion>> load_versions(store::Reader& reader, const ProjectId& project,
                                                 std::string_view name);
+/// From the sixteen columns of sql's list_versions, without tags and aliases.
+Result<ModelVersion> version_from_row(const store::Row& row);
 /// "Model Version (name=…, version=…) not found".
 Result<ModelVersion> load_version(store::Reader& reader, const ProjectId& project,
                                   const ModelVersionId& id);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reading half of ModelRegistry.
 #include "takt/models/model_registry.h"
+#include "takt/models/model_search_store.h"
 #include "takt/models/model_store.h"
 
 namespace takt::models {
@@ -65,13 +66,23 @@ Result<std::vector<ModelVersion>> ModelRegistry::versions(const access::CanRead&
   return versions;
 }
 
-Result<std::vector<ModelVersion>> ModelRegistry::all_versions(const access::CanRead& by) {
-  std::vector<ModelVersion> versions;
+Result<ModelPage> ModelRegistry::search(const access::CanRead& by, const RegistrySearch& search) {
+  ModelPage page;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
-    TAKT_ASSIGN(versions, load_versions(reader, by.project(), ""));
+    TAKT_ASSIGN(page, search_models(reader, by.project(), search));
     return {};
   }));
-  return versions;
+  return page;
+}
+
+Result<VersionPage> ModelRegistry::search_versions(const access::CanRead& by,
+                                                   const RegistrySearch& search) {
+  VersionPage page;
+  TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
+    TAKT_ASSIGN(page, models::search_versions(reader, by.project(), search));
+    return {};
+  }));
+  return page;
 }
 
 Result<ModelVersion> ModelRegistry::resolve(const access::CanRead& by,

@@ -8,7 +8,19 @@
 namespace takt::track {
 namespace {
 
-Experiment experiment_from(const store::Row& row) {
+Result<std::optional<Experiment>> with_tags(store::Reader& reader, const ProjectId& project,
+                                            const std::optional<store::Row>& row) {
+  if (!row) return std::nullopt;
+  Experiment experiment = experiment_from_row(*row);
+  TAKT_ASSIGN(const auto tags,
+              reader.query(sql::kExperimentTags, {project.value, row->integer(0)}));
+  for (const auto& tag : tags) experiment.tags[tag.text(1)] = tag.text(2);
+  return experiment;
+}
+
+}  // namespace
+
+Experiment experiment_from_row(const store::Row& row) {
   Experiment experiment;
   experiment.id.value = std::to_string(row.integer(0));
   experiment.name = row.text(1);
@@ -18,18 +30,6 @@ Experiment experiment_from(const store::Row& row) {
   experiment.updated_ms = row.integer(5);
   return experiment;
 }
-
-Result<std::optional<Experiment>> with_tags(store::Reader& reader, const ProjectId& project,
-                                            const std::optional<store::Row>& row) {
-  if (!row) return std::nullopt;
-  Experiment experiment = experiment_from(*row);
-  TAKT_ASSIGN(const auto tags,
-              reader.query(sql::kExperimentTags, {project.value, row->integer(0)}));
-  for (const auto& tag : tags) experiment.tags[tag.text(1)] = tag.text(2);
-  return experiment;
-}
-
-}  // namespace
 
 std::int64_t experiment_number(const ExperimentId& id) {
   std::int64_t number = -1;
@@ -77,7 +77,7 @@ Result<std::vector<Experiment>> load_experiments(store::Reader& reader, const Pr
   std::map<std::int64_t, std::size_t> places;
   for (const auto& row : rows) {
     places[row.integer(0)] = experiments.size();
-    experiments.push_back(experiment_from(row));
+    experiments.push_back(experiment_from_row(row));
   }
   TAKT_ASSIGN(const auto tags,
               reader.query(sql::kExperimentTags, {project.value, std::int64_t{-1}}));
@@ -88,8 +88,12 @@ Result<std::vector<Experiment>> load_experiments(store::Reader& reader, const Pr
 }
 
 Result<std::map<std::string, ExperimentCounts>> count_runs_by_experiment(store::Reader& reader,
-                                                                         const ProjectId& project) {
-  TAKT_ASSIGN(const auto rows, reader.query(sql::kCountRunsByExperiment, {project.value}));
+                                                                         const ProjectId& project,
+                                                                         const ExperimentId& only) {
+  TAKT_ASSIGN(const auto rows, only.empty()
+                                   ? reader.query(sql::kCountRunsByExperiment, {project.value})
+                                   : reader.query(sql::kCountRunsOfExperiment,
+                                                  {project.value, experiment_number(only)}));
   std::map<std::string, ExperimentCounts> counts;
   for (const auto& row : rows)
     counts[std::to_string(row.integer(0))] = {row.integer(1), row.integer(2), row.integer(3)};

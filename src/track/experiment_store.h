@@ -27,9 +27,10 @@ struct ExperimentCounts {
   std::int64_t runs = 0, running = 0;
   UnixMs last_run_ms = 0;
 };
-/// Of active runs, by experiment id.
+/// Of active runs, by experiment id; of one experiment only, when that is named.
 Result<std::map<std::string, ExperimentCounts>> count_runs_by_experiment(store::Reader& reader,
-                                                                         const ProjectId& project);
+                                                                         const ProjectId& project,
+                                                                         const ExperimentId& only);
 
 Status store_experiment_name(store::Tx& tx, const ProjectId& project, const ExperimentId& id,
                              std::string_view name);
@@ -41,6 +42,8 @@ Status store_experiment_tag(store::Tx& tx, const ExperimentId& id, std::string_v
 /// False when there was none.
 Result<bool> remove_experiment_tag(store::Tx& tx, const ExperimentId& id, std::string_view key);
 
+/// From the six columns of sql's find_experiment, without tags.
+Experiment experiment_from_row(const store::Row& row);
 /// The number in an experiment id, -1 for anything else.
 std::int64_t experiment_number(const ExperimentId& id);
 

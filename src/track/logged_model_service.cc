@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "takt/track/logged_model_service.h"
 
-#include <algorithm>
-
 #include "takt/base/digest.h"
-#include "takt/base/value.h"
 #include "takt/store/lineage.h"
 #include "takt/track/checks.h"
 #include "takt/track/experiment_store.h"
 #include "takt/track/logged_model_store.h"
 #include "takt/track/metric_store.h"
-#include "takt/track/page_token.h"
 #include "takt/track/run_store.h"
 #include "takt/track/track_service.h"
 
@@ -38,90 +34,6 @@ Status check_name_of_model(std::string_view name) {
           "') provided. Model name must be a non-empty string and cannot contain the following "
           "characters: ('/', ':', '.', '%', '\"', \"'\")",
       {}, "name");
-}
-
-/// Reads what a filter or an order asks of a model.
-class ModelValues {
- public:
-  ModelValues(const LoggedModel& model, const std::vector<DatasetChoice>& datasets)
-      : model_(model), datasets_(datasets) {}
-
-  Held held(Entity entity, const std::string& key) const {
-    switch (entity) {
-      case Entity::kMetric:
-        return metric(key);
-      case Entity::kParam:
-        return word(model_.params, key);
-      case Entity::kTag:
-        return word(model_.tags, key);
-      default:
-        return attribute(key);
-    }
-  }
-  bool is_measured() const {
-    return datasets_.empty() ||
-           std::ranges::any_of(model_.metrics, [&](const auto& m) { return is_chosen(m); });
-  }
-
- private:
-  bool is_chosen(const LoggedModel::Measured& measured) const {
-    return datasets_.empty() || std::ranges::any_of(datasets_, [&](const DatasetChoice& choice) {
-             return (choice.name.empty() || choice.name == measured.dataset_name) &&
-                    (choice.digest.empty() || choice.digest == measured.dataset_digest);
-           });
-  }
-  Held metric(const std::string& key) const {
-    const LoggedModel::Measured* latest = nullptr;
-    for (const auto& measured : model_.metrics)
-      if (measured.key == key && is_chosen(measured) &&
-          (latest == nullptr || is_later(measured.point, latest->point)))
-        latest = &measured;
-    if (latest == nullptr) return {};
-    return latest->point.value;
-  }
-  static Held word(const Words& words, const std::string& key) {
-    const auto found = words.find(key);
-    if (found == words.end()) return {};
-    return found->second;
-  }
-  Held attribute(const std::string& key) const {
-    if (key == "name") return model_.name;
-    if (key == "model_id") return model_.id;
-    if (key == "model_type") return model_.model_type;
-    if (key == "source_run_id") return model_.run.value;
-    if (key == "last_updated_timestamp") return static_cast<double>(model_.updated_ms);
-    if (key == "creation_timestamp") return static_cast<double>(model_.created_ms);
-    std::string status = model_.status;  // searched by its short name: READY
-    if (status.starts_with("LOGGED_MODEL_")) status.erase(0, 13);
-    return status == "UPLOAD_FAILED" ? std::string("FAILED") : status;
-  }
-
-  const LoggedModel& model_;
-  const std::vector<DatasetChoice>& datasets_;
-};
-
-bool is_model_wanted(const LoggedModel& model, const LoggedModelSearch& search) {
-  const ModelValues values(model, search.datasets);
-  if (!values.is_measured()) return false;
-  return std::ranges::all_of(search.filter, [&](const Clause& clause) {
-    return clause_holds(clause, values.held(clause.entity, clause.key));
-  });
-}
-
-bool comes_before(const LoggedModel& a, const LoggedModel& b,
-                  const std::vector<LoggedModelOrder>& order) {
-  for (const LoggedModelOrder& by : order) {
-    const std::vector<DatasetChoice> dataset = by.dataset.name.empty()
-                                                   ? std::vector<DatasetChoice>{}
-                                                   : std::vector<DatasetChoice>{by.dataset};
-    const auto held = [&](const LoggedModel& model) {
-      return ModelValues(model, dataset).held(by.term.entity, by.term.key);
-    };
-    const int compared = compare_held(held(a), held(b), by.term.is_descending);
-    if (compared != 0) return compared < 0;
-  }
-  if (a.created_ms != b.created_ms) return a.created_ms > b.created_ms;
-  return a.id < b.id;
 }
 
 }  // namespace
@@ -235,29 +147,11 @@ Status LoggedModelService::delete_tag(const access::CanWrite& by, std::string_vi
 
 Result<LoggedModelPage> LoggedModelService::search(const access::CanRead& by,
                                                    const LoggedModelSearch& search) {
-  std::vector<LoggedModel> found;
+  LoggedModelPage page;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
-    for (const std::string& experiment : search.experiments) {
-      TAKT_ASSIGN(auto models, load_logged_models(reader, by.project(), ExperimentId{experiment}));
-      for (LoggedModel& model : models)
-        if (is_model_wanted(model, search)) found.push_back(std::move(model));
-    }
+    TAKT_ASSIGN(page, search_logged_models(reader, by.project(), search));
     return {};
   }));
-  std::ranges::stable_sort(
-      found, [&](const auto& a, const auto& b) { return comes_before(a, b, search.order); });
-  std::size_t from = 0;
-  if (!search.page_token.empty()) {
-    TAKT_ASSIGN(const Value place, read_page_token(search.page_token, search.identity));
-    if (!place.is_int() || place.as_int() < 0)
-      return fail(Code::kInvalid, "Invalid page token, its place is no number");
-    from = std::min(found.size(), static_cast<std::size_t>(place.as_int()));
-  }
-  const std::size_t to = std::min(found.size(), from + static_cast<std::size_t>(search.limit));
-  LoggedModelPage page;
-  for (std::size_t i = from; i < to; ++i) page.models.push_back(std::move(found[i]));
-  if (to < found.size())
-    page.next_page_token = make_page_token(search.identity, static_cast<std::int64_t>(to));
   return page;
 }
 

@@ -9,8 +9,8 @@
 
 #include "takt/access/access.h"
 #include "takt/store/database.h"
-#include "takt/track/filter.h"
 #include "takt/track/logged_model.h"
+#include "takt/track/logged_model_search_store.h"
 
 namespace takt::track {
 
@@ -23,28 +23,6 @@ struct NewLoggedModel {
   RunId run;
   WordList params, tags;
 };
-/// Metrics on one dataset only.
-struct DatasetChoice {
-  std::string name, digest;
-};
-struct LoggedModelOrder {
-  OrderTerm term;
-  DatasetChoice dataset;
-};
-struct LoggedModelSearch {
-  std::vector<std::string> experiments;
-  Filter filter;
-  std::vector<DatasetChoice> datasets;
-  std::vector<LoggedModelOrder> order;
-  std::int64_t limit = 100;
-  std::string page_token;
-  std::string identity;  // any text that tells this search from others
-};
-struct LoggedModelPage {
-  std::vector<LoggedModel> models;
-  std::string next_page_token;
-};
-
 class LoggedModelService {
  public:
   explicit LoggedModelService(store::Database& db) : db_(db) {}

@@ -9,6 +9,21 @@ namespace takt::track {
 namespace {
 
 Result<LoggedModel> logged_model_from(store::Reader& reader, const store::Row& row) {
+  LoggedModel model = logged_model_from_row(row);
+  TAKT_ASSIGN(const auto words, reader.query(sql::kModelWords, {model.id}));
+  for (const auto& word : words)
+    (word.text(0) == "tag" ? model.tags : model.params)[word.text(1)] = word.text(2);
+  TAKT_ASSIGN(const auto metrics, reader.query(sql::kModelMetrics, {model.id}));
+  for (const auto& metric : metrics)
+    model.metrics.push_back({metric.text(0), RunId{metric.text(1)}, metric.text(2), metric.text(3),
+                             Point{metric.integer(4), metric.integer(5),
+                                   value_from(metric.integer(6), metric.real(7))}});
+  return model;
+}
+
+}  // namespace
+
+LoggedModel logged_model_from_row(const store::Row& row) {
   LoggedModel model;
   model.id = row.text(0);
   model.experiment.value = std::to_string(row.integer(1));
@@ -22,18 +37,8 @@ Result<LoggedModel> logged_model_from(store::Reader& reader, const store::Row& r
   model.is_deleted = row.integer(9) != 0;
   model.created_ms = row.integer(10);
   model.updated_ms = row.integer(11);
-  TAKT_ASSIGN(const auto words, reader.query(sql::kModelWords, {model.id}));
-  for (const auto& word : words)
-    (word.text(0) == "tag" ? model.tags : model.params)[word.text(1)] = word.text(2);
-  TAKT_ASSIGN(const auto metrics, reader.query(sql::kModelMetrics, {model.id}));
-  for (const auto& metric : metrics)
-    model.metrics.push_back({metric.text(0), RunId{metric.text(1)}, metric.text(2), metric.text(3),
-                             Point{metric.integer(4), metric.integer(5),
-                                   value_from(metric.integer(6), metric.real(7))}});
   return model;
 }
-
-}  // namespace
 
 Status insert_logged_model(store::Tx& tx, const ProjectId& project, const LoggedModel& model) {
   TAKT_RETURN_IF_ERROR(tx.exec(
@@ -65,18 +70,6 @@ Result<std::optional<LoggedModel>> find_logged_model_of_run(store::Reader& reade
   if (!row) return std::nullopt;
   TAKT_ASSIGN(LoggedModel model, logged_model_from(reader, *row));
   return model;
-}
-
-Result<std::vector<LoggedModel>> load_logged_models(store::Reader& reader, const ProjectId& project,
-                                                    const ExperimentId& experiment) {
-  TAKT_ASSIGN(const auto rows,
-              reader.query(sql::kListLoggedModels, {project.value, experiment_number(experiment)}));
-  std::vector<LoggedModel> models;
-  for (const auto& row : rows) {
-    TAKT_ASSIGN(LoggedModel model, logged_model_from(reader, row));
-    models.push_back(std::move(model));
-  }
-  return models;
 }
 
 Status store_logged_model_status(store::Tx& tx, const ProjectId& project, std::string_view id,

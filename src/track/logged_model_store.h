@@ -21,9 +21,8 @@ Result<std::optional<LoggedModel>> find_logged_model_of_run(store::Reader& reade
                                                             const ProjectId& project,
                                                             const RunId& run,
                                                             std::string_view name);
-/// Newest first, whole, without deleted ones.
-Result<std::vector<LoggedModel>> load_logged_models(store::Reader& reader, const ProjectId& project,
-                                                    const ExperimentId& experiment);
+/// From the twelve columns of sql's find_logged_model: without params, tags and metrics.
+LoggedModel logged_model_from_row(const store::Row& row);
 Status store_logged_model_status(store::Tx& tx, const ProjectId& project, std::string_view id,
                                  std::string_view status, std::string_view message);
 Status mark_logged_model_deleted(store::Tx& tx, const ProjectId& project, std::string_view id);

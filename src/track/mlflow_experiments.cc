@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "takt/track/mlflow_request.h"
 #include "takt/track/mlflow_routes.h"
-#include "takt/track/page_token.h"
 
 namespace takt::track {
 namespace {
@@ -15,31 +12,6 @@ using net::Response;
 
 std::string experiment_subject(const std::string& id) {
   return "experiment/" + (id.empty() ? "0" : id);
-}
-
-Held experiment_held(const Experiment& experiment, Entity entity, const std::string& key) {
-  if (entity == Entity::kTag) {
-    const auto found = experiment.tags.find(key);
-    if (found == experiment.tags.end()) return {};
-    return found->second;
-  }
-  if (key == "name") return experiment.name;
-  if (key == "experiment_id") return experiment.id.value;
-  return static_cast<double>(key == "creation_time" ? experiment.created_ms
-                                                    : experiment.updated_ms);
-}
-
-/// By the terms, then newest first, then by id.
-bool experiment_before(const Experiment& a, const Experiment& b,
-                       const std::vector<OrderTerm>& order) {
-  for (const OrderTerm& term : order) {
-    const int compared =
-        compare_held(experiment_held(a, term.entity, term.key),
-                     experiment_held(b, term.entity, term.key), term.is_descending);
-    if (compared != 0) return compared < 0;
-  }
-  if (a.created_ms != b.created_ms) return a.created_ms > b.created_ms;
-  return experiment_number(a.id) < experiment_number(b.id);
 }
 
 Result<Response> create(TrackService& track, access::Policy& policy, Request& request) {
@@ -61,49 +33,30 @@ Result<Response> search(TrackService& track, access::Policy& policy, Request& re
   constexpr std::int64_t kMax = 50'000;
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "experiment"));
   TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(request));
-  const std::string filter_text = args.text("filter", "");
-  const auto order_texts = args.texts("order_by");
-  const std::int64_t limit = args.integer("max_results", kDefault);
-  const std::string token = args.text("page_token", "");
-  // ACTIVE_ONLY, DELETED_ONLY, ALL, or their numbers 1, 2, 3.
-  const Value& view_value = args.object()["view_type"];
-  const std::string view =
-      view_value.is_int() ? std::to_string(view_value.as_int()) : args.text("view_type", "1");
+  ExperimentSearch search;
+  const std::string filter = args.text("filter", "");
+  const auto order = args.texts("order_by");
+  search.limit = args.integer("max_results", kDefault);
+  search.page_token = args.text("page_token", "");
+  search.counts = args.boolean("count", false);
+  TAKT_ASSIGN(search.view, mlflow_view(args, "view_type"));
   TAKT_RETURN_IF_ERROR(args.done());
-  if (limit < 1 || limit > kMax)
+  if (search.limit < 1 || search.limit > kMax)
     return fail(Code::kInvalid,
-                "Invalid value " + std::to_string(limit) +
+                "Invalid value " + std::to_string(search.limit) +
                     " for parameter 'max_results' supplied. It must be "
                     "a positive integer, at most " +
                     std::to_string(kMax),
                 {}, "max_results");
-  TAKT_ASSIGN(const Filter filter, parse_filter(filter_text, experiment_filter_rules()));
-  TAKT_ASSIGN(const auto order, parse_order(order_texts, experiment_filter_rules()));
-  TAKT_ASSIGN(auto all, track.experiments(by));
-  std::erase_if(all, [&](const Experiment& experiment) {
-    if (experiment.is_deleted && (view == "1" || view == "ACTIVE_ONLY")) return true;
-    if (!experiment.is_deleted && (view == "2" || view == "DELETED_ONLY")) return true;
-    return !std::ranges::all_of(filter, [&](const Clause& clause) {
-      return clause_holds(clause, experiment_held(experiment, clause.entity, clause.key));
-    });
-  });
-  std::ranges::stable_sort(
-      all, [&](const auto& a, const auto& b) { return experiment_before(a, b, order); });
-  std::string identity = "experiments\n" + view + "\n" + filter_text;
-  for (const auto& text : order_texts) identity += "\n" + text;
-  std::size_t from = 0;
-  if (!token.empty()) {
-    TAKT_ASSIGN(const Value place, read_page_token(token, identity));
-    if (!place.is_int() || place.as_int() < 0)
-      return fail(Code::kInvalid, "Invalid page token, its place is no number");
-    from = std::min(all.size(), static_cast<std::size_t>(place.as_int()));
-  }
-  const std::size_t to = std::min(all.size(), from + static_cast<std::size_t>(limit));
+  TAKT_ASSIGN(search.filter, parse_filter(filter, experiment_filter_rules()));
+  TAKT_ASSIGN(search.order, parse_order(order, experiment_filter_rules()));
+  TAKT_ASSIGN(const ExperimentPage page, track.search_experiments(by, search));
   Array experiments;
-  for (std::size_t i = from; i < to; ++i) experiments.push_back(mlflow_experiment(all[i]));
+  for (const Experiment& experiment : page.experiments)
+    experiments.push_back(mlflow_experiment(experiment));
   Object answer{{"experiments", std::move(experiments)}};
-  if (to < all.size())
-    answer["next_page_token"] = make_page_token(identity, static_cast<std::int64_t>(to));
+  if (!page.next_page_token.empty()) answer["next_page_token"] = page.next_page_token;
+  if (search.counts) answer["total"] = page.total;
   return Response::json(std::move(answer));
 }
 

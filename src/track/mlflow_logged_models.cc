@@ -91,59 +91,57 @@ Result<Response> finalize(LoggedModelService& models, access::Policy& policy, Re
   return model_response(model);
 }
 
-Result<LoggedModelOrder> order_argument(const Value& item) {
+/// Adds one term of `order_by` with its dataset.
+Status add_order(LoggedModelSearch& search, const Value& item) {
   MlflowArgs args(item, "order_by");
   const std::string field = args.text("field_name");
   const bool is_ascending = args.boolean("ascending", true);
-  LoggedModelOrder order;
-  order.dataset = {args.text("dataset_name", ""), args.text("dataset_digest", "")};
+  DatasetChoice dataset{args.text("dataset_name", ""), args.text("dataset_digest", "")};
   TAKT_RETURN_IF_ERROR(args.done());
   TAKT_ASSIGN(const auto terms, parse_order({field}, logged_model_filter_rules()));
-  order.term = terms.front();
-  if (order.term.entity != Entity::kMetric && order.term.entity != Entity::kAttribute)
+  OrderTerm term = terms.front();
+  if (term.entity != Entity::kMetric && term.entity != Entity::kAttribute)
     return fail(Code::kInvalid,
                 "Invalid order by field name: " + field + ", only `metrics.<name>` is allowed.", {},
                 "order_by");
-  if (!order.dataset.digest.empty() && order.dataset.name.empty())
+  if (!dataset.digest.empty() && dataset.name.empty())
     return fail(Code::kInvalid,
                 "`dataset_digest` can only be specified if `dataset_name` is also specified.", {},
                 "order_by");
-  order.term.is_descending = !is_ascending;
-  return order;
+  term.is_descending = !is_ascending;
+  search.order.push_back(std::move(term));
+  search.order_datasets.push_back(std::move(dataset));
+  return {};
 }
 
-Result<Response> search_logged_models(LoggedModelService& models, access::Policy& policy,
-                                      Request& request) {
+Result<Response> search_models(TrackService& track, LoggedModelService& models,
+                               access::Policy& policy, Request& request) {
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "logged-model"));
   TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(request));
   LoggedModelSearch search;
-  search.experiments = args.texts("experiment_ids");
+  auto experiments = args.texts("experiment_ids");
   const std::string filter = args.text("filter", "");
   search.limit = args.integer("max_results", kModelsDefault);
   search.page_token = args.text("page_token", "");
+  search.counts = args.boolean("count", false);
   for (const Value& item : args.array("datasets")) {
     MlflowArgs dataset(item, "datasets");
     std::string name = dataset.text("dataset_name");
     search.datasets.push_back({std::move(name), dataset.text("dataset_digest", "")});
     TAKT_RETURN_IF_ERROR(dataset.done());
   }
-  for (const Value& item : args.array("order_by")) {
-    TAKT_ASSIGN(LoggedModelOrder order, order_argument(item));
-    search.order.push_back(std::move(order));
-  }
+  for (const Value& item : args.array("order_by")) TAKT_RETURN_IF_ERROR(add_order(search, item));
   TAKT_RETURN_IF_ERROR(args.done());
   if (search.limit < 1 || search.limit > kModelsMax)
     return invalid_value("max_results", search.limit);
   TAKT_ASSIGN(search.filter, parse_filter(filter, logged_model_filter_rules()));
-  Object identity = args.object().as_object();
-  identity.erase("page_token");
-  identity.erase("max_results");
-  search.identity = "logged-models" + dump_json(std::move(identity));
+  TAKT_ASSIGN(search.scope, track.scope_of_ids(by, std::move(experiments)));
   TAKT_ASSIGN(const LoggedModelPage page, models.search(by, search));
   Array items;
   for (const LoggedModel& model : page.models) items.push_back(mlflow_logged_model(model));
   Object answer{{"models", std::move(items)}};
   if (!page.next_page_token.empty()) answer["next_page_token"] = page.next_page_token;
+  if (search.counts) answer["total"] = page.total;
   return Response::json(std::move(answer));
 }
 
@@ -167,16 +165,15 @@ Result<Response> list_model_artifacts(LoggedModelService& models, ArtifactServic
 
 }  // namespace
 
-void register_mlflow_logged_models(net::Router& router, LoggedModelService& m, ArtifactService& a,
-                                   access::Policy& p) {
+void register_mlflow_logged_models(net::Router& router, TrackService& t, LoggedModelService& m,
+                                   ArtifactService& a, access::Policy& p) {
   const auto add = [&](Method method, std::string_view path, const net::Handler& handler) {
     add_mlflow_route(router, method, path, handler);
   };
   constexpr std::string_view kOne = "logged-models/{model_id}";
   const std::string one(kOne);
   add(Method::kPost, "logged-models", [&](Request& r) { return create_logged_model(m, p, r); });
-  add(Method::kPost, "logged-models/search",
-      [&](Request& r) { return search_logged_models(m, p, r); });
+  add(Method::kPost, "logged-models/search", [&](Request& r) { return search_models(t, m, p, r); });
   add(Method::kGet, one, [&](Request& r) -> Result<Response> {
     TAKT_ASSIGN(const auto by, p.check<Right::kRead>(r.caller, model_subject(r)));
     const std::string_view deleted = r.query_param("allow_deleted");

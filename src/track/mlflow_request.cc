@@ -243,6 +243,17 @@ void set_mlflow_error_form(net::Router& router) {
     router.set_error_form(prefix, mlflow_error);
 }
 
+Result<RunView> mlflow_view(const MlflowArgs& args, std::string_view key) {
+  const Value& value = args.object()[key];
+  const auto is = [&](std::string_view name, int number) {
+    return value == Value(name) || value == Value(number) || value == Value(std::to_string(number));
+  };
+  if (value.is_null() || is("ACTIVE_ONLY", 1)) return RunView::kActive;
+  if (is("DELETED_ONLY", 2)) return RunView::kDeleted;
+  if (is("ALL", 3)) return RunView::kAll;
+  return invalid_value(key, value);
+}
+
 Value mlflow_words(const Words& words) {
   Array array;
   for (const auto& [key, value] : words) array.push_back(Object{{"key", key}, {"value", value}});

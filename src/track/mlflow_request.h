@@ -10,6 +10,7 @@
 
 #include "takt/net/http.h"
 #include "takt/track/run.h"
+#include "takt/track/run_search_store.h"
 
 namespace takt::track {
 
@@ -58,6 +59,9 @@ void add_mlflow_route(net::Router& router, net::Method method, std::string_view 
                       const net::Handler& handler);
 /// Sets MLflow's error form for all its prefixes. Once.
 void set_mlflow_error_form(net::Router& router);
+
+/// ACTIVE_ONLY, DELETED_ONLY or ALL, or their numbers 1, 2, 3, also as text; active by default.
+Result<RunView> mlflow_view(const MlflowArgs& args, std::string_view key);
 
 inline net::Response mlflow_empty() { return net::Response::json(Object{}); }
 Value mlflow_words(const Words& words);

@@ -14,8 +14,9 @@ namespace takt::track {
 void register_mlflow_experiments(net::Router& router, TrackService& track, access::Policy& policy);
 void register_mlflow_runs(net::Router& router, TrackService& track, access::Policy& policy);
 void register_mlflow_searches(net::Router& router, TrackService& track, access::Policy& policy);
-void register_mlflow_logged_models(net::Router& router, LoggedModelService& models,
-                                   ArtifactService& artifacts, access::Policy& policy);
+void register_mlflow_logged_models(net::Router& router, TrackService& track,
+                                   LoggedModelService& models, ArtifactService& artifacts,
+                                   access::Policy& policy);
 void register_mlflow_artifacts(net::Router& router, TrackService& track, ArtifactService& artifacts,
                                access::Policy& policy);
 

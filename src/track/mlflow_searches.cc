@@ -19,47 +19,39 @@ constexpr std::int64_t kHistoryMax = 25'000;
 constexpr std::int64_t kWholeHistoryMax = 1'000'000;
 constexpr std::size_t kBulkRunsMax = 100;
 
-Result<RunView> view_argument(const MlflowArgs& args) {
-  const Value& value = args.object()["run_view_type"];
-  if (value.is_null() || value == Value("ACTIVE_ONLY") || value == Value(1))
-    return RunView::kActive;
-  if (value == Value("DELETED_ONLY") || value == Value(2)) return RunView::kDeleted;
-  if (value == Value("ALL") || value == Value(3)) return RunView::kAll;
-  return invalid_value("run_view_type", value);
+Status check_runs_max(std::int64_t limit) {
+  if (limit >= 1 && limit <= kRunsMax) return {};
+  return fail(Code::kInvalid,
+              "Invalid value " + std::to_string(limit) +
+                  " for parameter 'max_results' supplied. It must be at most " +
+                  std::to_string(kRunsMax) + ", but got value " + std::to_string(limit),
+              {}, "max_results");
 }
 
 Result<Response> search_mlflow_runs(TrackService& track, access::Policy& policy, Request& request) {
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "run"));
   TAKT_ASSIGN(MlflowArgs args, MlflowArgs::of(request));
   RunSearch search;
-  const auto experiments = args.texts("experiment_ids");
+  auto experiments = args.texts("experiment_ids");
   const std::string filter = args.text("filter", "");
   const auto order = args.texts("order_by");
   search.limit = args.integer("max_results", 1000);
   search.page_token = args.text("page_token", "");
-  TAKT_ASSIGN(search.view, view_argument(args));
+  search.counts = args.boolean("count", false);
+  const auto wanted = args.texts("columns");
+  TAKT_ASSIGN(search.view, mlflow_view(args, "run_view_type"));
   TAKT_RETURN_IF_ERROR(args.done());
-  if (search.limit < 1 || search.limit > kRunsMax)
-    return fail(Code::kInvalid,
-                "Invalid value " + std::to_string(search.limit) +
-                    " for parameter 'max_results' supplied. "
-                    "It must be at most " +
-                    std::to_string(kRunsMax) + ", but got value " + std::to_string(search.limit),
-                {}, "max_results");
-  for (const std::string& id : experiments) {
-    // An unknown experiment has no runs; 0 is the project's own Default.
-    const auto known = track.experiment(by, ExperimentId{id});
-    if (known)
-      search.experiments.push_back(known->id.value);
-    else if (known.error().code != Code::kNotFound)
-      return std::unexpected(known.error());
-  }
+  TAKT_RETURN_IF_ERROR(check_runs_max(search.limit));
+  TAKT_ASSIGN(search.scope, track.scope_of_ids(by, std::move(experiments)));
   TAKT_ASSIGN(search.filter, parse_filter(filter, run_filter_rules()));
   TAKT_ASSIGN(search.order, parse_order(order, run_filter_rules()));
-  TAKT_ASSIGN(const RunPage page, track.search(by, search, {}, true));
+  RunColumns columns;
+  for (const std::string& column : wanted) TAKT_RETURN_IF_ERROR(add_column(columns, column));
+  TAKT_ASSIGN(const RunPage page, track.search(by, search, columns, !columns.is_restricted));
   JsonWriter out;
   out.begin_object();
   if (!page.next_page_token.empty()) out.member("next_page_token", page.next_page_token);
+  if (search.counts) out.member("total", page.total);
   out.key("runs").begin_array();
   for (const Run& run : page.runs) write_run(out, run);
   out.end_array().end_object();

@@ -135,28 +135,21 @@ Result<RunColumns> columns_param(const Request& request) {
   for (const std::string& list : request.query_params("columns")) {
     for (std::size_t at = 0; at <= list.size();) {
       const std::size_t comma = std::min(list.find(',', at), list.size());
-      const std::string column = list.substr(at, comma - at);
+      if (comma > at) TAKT_RETURN_IF_ERROR(add_column(columns, list.substr(at, comma - at)));
       at = comma + 1;
-      if (column.empty()) continue;
-      columns.is_restricted = true;
-      const std::size_t dot = column.find('.');
-      const std::string kind = column.substr(0, dot);
-      const std::string key = dot == std::string::npos ? "" : column.substr(dot + 1);
-      if (kind == "metrics" && !key.empty())
-        columns.metrics.insert(key);
-      else if (kind == "params" && !key.empty())
-        columns.params.insert(key);
-      else if (kind == "tags" && !key.empty())
-        columns.tags.insert(key);
-      else
-        return fail(Code::kInvalid, "'" + column + "' is no column",
-                    "write params.KEY, metrics.KEY or tags.KEY", "columns");
     }
   }
   // What links a run is always sent.
   if (columns.is_restricted)
     columns.tags.insert({std::string(kJobTag), std::string(kParentRunTag)});
   return columns;
+}
+
+Result<bool> count_param(const Request& request) {
+  const std::string_view text = request.query_param("count");
+  if (text.empty() || text == "false") return false;
+  if (text == "true") return true;
+  return fail(Code::kInvalid, "count is '" + std::string(text) + "'", "use true or false", "count");
 }
 
 Result<Response> list_experiments(TrackService& track, access::Policy& policy, Request& request) {
@@ -181,9 +174,10 @@ Result<Response> list_experiments(TrackService& track, access::Policy& policy, R
 Result<Response> get_experiment(TrackService& track, access::Policy& policy, Request& request) {
   const std::string& word = request.path_param("experiment");
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "experiment/" + word));
-  TAKT_ASSIGN(const auto ids, track.experiment_ids(by, {word}));
-  TAKT_ASSIGN(const Experiment experiment, track.experiment(by, ExperimentId{ids.front()}));
-  TAKT_ASSIGN(const auto counts, track.experiment_counts(by));
+  TAKT_ASSIGN(const RunScope scope, track.scope(by, {word}));
+  const ExperimentId id{scope.experiments.front()};
+  TAKT_ASSIGN(const Experiment experiment, track.experiment(by, id));
+  TAKT_ASSIGN(const auto counts, track.experiment_counts(by, id));
   return Response::json(json_of(experiment, counts));
 }
 
@@ -194,7 +188,8 @@ Result<Response> list_runs(TrackService& track, access::Policy& policy, Request&
   TAKT_ASSIGN(search.limit, request.query_integer("page_size", limits::kPageSizeDefault, 1,
                                                   limits::kPageSizeMax));
   search.page_token = request.query_param("page_token");
-  TAKT_ASSIGN(search.experiments, track.experiment_ids(by, request.query_params("experiment")));
+  TAKT_ASSIGN(search.counts, count_param(request));
+  TAKT_ASSIGN(search.scope, track.scope(by, request.query_params("experiment")));
   TAKT_ASSIGN(search.filter, parse_filter(request.query_param("filter"), run_filter_rules()));
   TAKT_ASSIGN(search.order, parse_order(request.query_params("order"), run_filter_rules()));
   TAKT_ASSIGN(const RunColumns columns, columns_param(request));
@@ -203,24 +198,25 @@ Result<Response> list_runs(TrackService& track, access::Policy& policy, Request&
   for (const Run& run : page.runs) items.push_back(json_of(run));
   Object answer{{"items", std::move(items)}};
   if (!page.next_page_token.empty()) answer["next_page_token"] = page.next_page_token;
+  if (search.counts) answer["total"] = page.total;
   return Response::json(std::move(answer));
 }
 
 Result<Response> list_columns(TrackService& track, access::Policy& policy, Request& request) {
   TAKT_ASSIGN(const auto by, policy.check<Right::kRead>(request.caller, "run"));
-  TAKT_ASSIGN(const auto experiments, track.experiment_ids(by, request.query_params("experiment")));
-  TAKT_ASSIGN(const auto columns, track.columns(by, experiments));
-  TAKT_ASSIGN(const auto counts, track.experiment_counts(by));
-  std::int64_t runs = 0;
-  for (const std::string& id : experiments)
-    if (const auto found = counts.find(id); found != counts.end()) runs += found->second.runs;
+  RunSearch all;
+  all.limit = 1;
+  all.counts = true;
+  TAKT_ASSIGN(all.scope, track.scope(by, request.query_params("experiment")));
+  TAKT_ASSIGN(const auto columns, track.columns(by, all.scope));
+  TAKT_ASSIGN(const RunPage page, track.search(by, all, {}, false));
   Array items;
   for (const RunColumn& column : columns)
     items.push_back(Object{{"name", column.kind + "s." + column.key},
                            {"kind", column.kind},
                            {"key", column.key},
                            {"runs", column.runs}});
-  return Response::json(Object{{"runs", runs}, {"items", std::move(items)}});
+  return Response::json(Object{{"runs", page.total}, {"items", std::move(items)}});
 }
 
 Result<Response> metric_history(TrackService& track, access::Policy& policy, Request& request) {
@@ -359,7 +355,8 @@ void register_routes(net::Router& router, TrackServices services, access::Policy
   register_mlflow_experiments(router, services.track, policy);
   register_mlflow_runs(router, services.track, policy);
   register_mlflow_searches(router, services.track, policy);
-  register_mlflow_logged_models(router, services.logged_models, services.artifacts, policy);
+  register_mlflow_logged_models(router, services.track, services.logged_models, services.artifacts,
+                                policy);
   register_mlflow_artifacts(router, services.track, services.artifacts, policy);
 }
 

@@ -13,27 +13,41 @@
 
 namespace takt::track {
 
+class Statement;
+
 enum class RunView { kActive, kDeleted, kAll };
 
+/// The experiments that a search looks in: those with these ids (unknown ones have no runs), or all
+/// active ones of the project.
+struct RunScope {
+  bool is_all = false;
+  std::vector<std::string> experiments;
+};
 struct RunSearch {
-  std::vector<std::string> experiments;  // ids; empty: nothing is found
+  RunScope scope;
   Filter filter;
   std::vector<OrderTerm> order;  // then newest start, then id
   RunView view = RunView::kActive;
   std::int64_t limit = 100;
   std::string page_token;
+  bool counts = false;  // also how many there are on all pages
 };
-/// Which of the runs' words and metrics to load; empty: all.
+/// Which of the runs' words and metrics to load; all when not restricted.
 struct RunColumns {
   std::set<std::string> params, metrics, tags;
   bool is_restricted = false;
 };
+/// Adds "metrics.acc", "params.lr" or "tags.x". kInvalid (field `columns`) for other texts.
+Status add_column(RunColumns& columns, std::string_view text);
+
 struct RunPage {
   std::vector<Run> runs;
   std::string next_page_token;  // "" on the last page
+  std::int64_t total = -1;      // when asked for
 };
 
 /// Runs with their row only: load_run_data fills them. kInvalid for a token of another search.
+/// The cost depends neither on histories nor on experiments that are not searched.
 Result<RunPage> search_runs(store::Reader& reader, const ProjectId& project,
                             const RunSearch& search);
 
@@ -47,9 +61,13 @@ struct RunColumn {
   std::string key;
   std::int64_t runs = 0;
 };
-/// The keys that active runs of these experiments have, sorted; at most 2,000.
+/// The keys that active runs in these experiments have, sorted; at most 2,000.
 Result<std::vector<RunColumn>> list_run_columns(store::Reader& reader, const ProjectId& project,
-                                                const std::vector<std::string>& experiments);
+                                                const RunScope& scope);
+
+/// The condition on project and experiment of a thing with the alias r. What belongs to a deleted
+/// experiment is found by the experiment's id only.
+void add_run_scope(Statement& out, const ProjectId& project, const RunScope& scope);
 
 /// From the ten columns of sql's find_run.
 Result<Run> run_from_row(const store::Row& row);

@@ -40,6 +40,16 @@ Status for_each_point(store::Reader& reader, const Series& series, Take take) {
   return {};
 }
 
+Status no_experiment_called(store::Reader& reader, const ProjectId& project,
+                            const std::string& word) {
+  TAKT_ASSIGN(const auto all, load_experiments(reader, project));
+  std::vector<std::string> names;
+  for (const Experiment& experiment : all) names.push_back(experiment.name);
+  const std::string near = nearest_name(word, names);
+  return fail(Code::kNotFound, "no experiment '" + word + "'",
+              near.empty() ? "see /runs" : "did you mean '" + near + "'?", "experiment");
+}
+
 }  // namespace
 
 Result<RunPage> TrackService::search(const access::CanRead& by, const RunSearch& search,
@@ -53,34 +63,50 @@ Result<RunPage> TrackService::search(const access::CanRead& by, const RunSearch&
   return page;
 }
 
-Result<std::vector<std::string>> TrackService::experiment_ids(
-    const access::CanRead& by, const std::vector<std::string>& named) {
-  TAKT_ASSIGN(const auto all, experiments(by));
-  std::vector<std::string> ids, names;
-  for (const Experiment& experiment : all) {
-    names.push_back(experiment.name);
-    if (named.empty() && !experiment.is_deleted) ids.push_back(experiment.id.value);
-  }
-  for (const std::string& word : named) {
-    // A name wins over an id of the same digits.
-    auto found = std::ranges::find(all, word, &Experiment::name);
-    if (found == all.end())
-      found = std::ranges::find(all, word, [](const Experiment& e) { return e.id.value; });
-    if (found == all.end()) {
-      const std::string near = nearest_name(word, names);
-      return fail(Code::kNotFound, "no experiment '" + word + "'",
-                  near.empty() ? "see /runs" : "did you mean '" + near + "'?", "experiment");
+Result<ExperimentPage> TrackService::search_experiments(const access::CanRead& by,
+                                                        const ExperimentSearch& search) {
+  ExperimentPage page;
+  TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
+    TAKT_ASSIGN(page, track::search_experiments(reader, by.project(), search));
+    return {};
+  }));
+  return page;
+}
+
+Result<RunScope> TrackService::scope(const access::CanRead& by,
+                                     const std::vector<std::string>& named) {
+  RunScope scope{.is_all = named.empty()};
+  TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
+    for (const std::string& word : named) {
+      // A name wins over an id of the same digits.
+      TAKT_ASSIGN(auto found, find_experiment_by_name(reader, by.project(), word));
+      if (!found) {
+        TAKT_ASSIGN(found, find_experiment(reader, by.project(), ExperimentId{word}));
+      }
+      if (!found) return no_experiment_called(reader, by.project(), word);
+      scope.experiments.push_back(found->id.value);
     }
-    ids.push_back(found->id.value);
+    return {};
+  }));
+  return scope;
+}
+
+Result<RunScope> TrackService::scope_of_ids(const access::CanRead& by,
+                                            std::vector<std::string> ids) {
+  RunScope scope{.is_all = ids.empty(), .experiments = std::move(ids)};
+  for (std::string& id : scope.experiments) {
+    if (id != "0") continue;  // the project's own Default
+    TAKT_ASSIGN(const Experiment own, experiment(by, ExperimentId{id}));
+    id = own.id.value;
   }
-  return ids;
+  return scope;
 }
 
 Result<std::vector<RunColumn>> TrackService::columns(const access::CanRead& by,
-                                                     const std::vector<std::string>& experiments) {
+                                                     const RunScope& scope) {
   std::vector<RunColumn> columns;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
-    TAKT_ASSIGN(columns, list_run_columns(reader, by.project(), experiments));
+    TAKT_ASSIGN(columns, list_run_columns(reader, by.project(), scope));
     return {};
   }));
   return columns;

@@ -240,10 +240,10 @@ Result<std::vector<Experiment>> TrackService::experiments(const access::CanRead&
 }
 
 Result<std::map<std::string, ExperimentCounts>> TrackService::experiment_counts(
-    const access::CanRead& by) {
+    const access::CanRead& by, const ExperimentId& only) {
   std::map<std::string, ExperimentCounts> counts;
   TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
-    TAKT_ASSIGN(counts, count_runs_by_experiment(reader, by.project()));
+    TAKT_ASSIGN(counts, count_runs_by_experiment(reader, by.project(), only));
     return {};
   }));
   return counts;

@@ -13,6 +13,7 @@
 #include "takt/access/access.h"
 #include "takt/store/database.h"
 #include "takt/track/curve.h"
+#include "takt/track/experiment_search_store.h"
 #include "takt/track/experiment_store.h"
 #include "takt/track/run.h"
 #include "takt/track/run_search_store.h"
@@ -81,7 +82,9 @@ class TrackService {
   Result<Experiment> experiment(const access::CanRead& by, const ExperimentId& id);
   Result<Experiment> experiment_by_name(const access::CanRead& by, std::string_view name);
   Result<std::vector<Experiment>> experiments(const access::CanRead& by);
-  Result<std::map<std::string, ExperimentCounts>> experiment_counts(const access::CanRead& by);
+  /// By id; of one experiment only, when that is named.
+  Result<std::map<std::string, ExperimentCounts>> experiment_counts(const access::CanRead& by,
+                                                                    const ExperimentId& only = {});
   Status rename_experiment(const access::CanWrite& by, const ExperimentId& id,
                            std::string_view name);
   /// With its runs, or back with those that went with it.
@@ -108,11 +111,13 @@ class TrackService {
   /// With their data; inputs only when asked for.
   Result<RunPage> search(const access::CanRead& by, const RunSearch& search,
                          const RunColumns& columns, bool with_inputs);
-  /// Ids of experiments named by id or name; all active ones for none. kNotFound names the unknown.
-  Result<std::vector<std::string>> experiment_ids(const access::CanRead& by,
-                                                  const std::vector<std::string>& named);
-  Result<std::vector<RunColumn>> columns(const access::CanRead& by,
-                                         const std::vector<std::string>& experiments);
+  Result<ExperimentPage> search_experiments(const access::CanRead& by,
+                                            const ExperimentSearch& search);
+  /// Experiments named by name or id; all active ones for none. kNotFound names the unknown.
+  Result<RunScope> scope(const access::CanRead& by, const std::vector<std::string>& named);
+  /// Experiments by id, as clients have them; all active ones for none. Unknown ids find nothing.
+  Result<RunScope> scope_of_ids(const access::CanRead& by, std::vector<std::string> ids);
+  Result<std::vector<RunColumn>> columns(const access::CanRead& by, const RunScope& scope);
   /// By time; `after` goes on behind a point.
   Result<History> history(const access::CanRead& by, const RunId& id, std::string_view key,
                           const std::optional<Point>& after, std::int64_t limit);

@@ -59,7 +59,7 @@ struct World {
   std::string find(const std::string& filter, const std::vector<std::string>& order = {},
                    std::int64_t page = 100) {
     RunSearch search;
-    search.experiments = *track.experiment_ids(read, {});
+    search.scope.is_all = true;
     const auto parsed = parse_filter(filter, run_filter_rules());
     if (!parsed) return parsed.error().message;
     search.filter = *parsed;
@@ -245,7 +245,7 @@ TEST(Search, filters_find_and_orders_sort_over_all_pages) {
     EXPECT_EQ(w.find("datasets.name = 'digits' AND dataset.context IN ('train')"), "d");
     EXPECT_EQ(w.find("tags.`mlflow.runName` = 'b'"), "b");
     RunSearch search;
-    search.experiments = {"0"};
+    search.scope.experiments = {"0"};
     search.page_token = "garbage";
     EXPECT_EQ(w.track.search(w.read, search, {}, false).error().code, Code::kInvalid);
   });
@@ -257,12 +257,12 @@ TEST(Search, columns_are_counted_and_chosen) {
     ASSERT_TRUE(w.metric(a, "acc", 0.5));
     ASSERT_TRUE(w.metric(b, "acc", 0.5));
     ASSERT_TRUE(w.param(a, "lr", "1"));
-    const auto columns = *w.track.columns(w.read, {"0"});
+    const auto columns = *w.track.columns(w.read, {false, {"0"}});
     ASSERT_EQ(columns.size(), 3u);
     EXPECT_EQ(columns[0].key, "acc");
     EXPECT_EQ(columns[0].runs, 2);
     RunSearch search;
-    search.experiments = {"0"};
+    search.scope.experiments = {"0"};
     RunColumns chosen;
     chosen.is_restricted = true;
     chosen.metrics = {"acc"};
@@ -327,7 +327,7 @@ TEST(LoggedModels, are_found_by_metric_on_a_dataset) {
     batch.metrics.push_back({"acc", {1, 0, std::nan("")}, second->id, "digits", "d1"});
     ASSERT_TRUE(w.track.log_batch(w.write, run, batch));
     LoggedModelSearch search;
-    search.experiments = {"0"};
+    search.scope.experiments = {"0"};
     search.filter = *parse_filter("metrics.acc > 0.5 AND params.depth = '3' AND status = 'READY'",
                                   logged_model_filter_rules());
     search.datasets = {{"digits", ""}};

@@ -242,6 +242,118 @@ def test_searches_filter_order_and_page(client: MlflowClient) -> None:
     assert garbage.error_code == "INVALID_PARAMETER_VALUE"
 
 
+def test_searches_take_or_not_parentheses_and_every_experiment(
+    client: MlflowClient, shared_server: Server, tmp_path: pathlib.Path
+) -> None:
+    label = tmp_path.name
+    ids = [client.create_experiment(f"{label} {index}") for index in range(2)]
+    for index in range(6):
+        run = client.create_run(ids[index % 2], run_name=f"run {index}", tags={"label": label})
+        client.log_param(run.info.run_id, "lr", 10.0**-index)
+        if index < 4:
+            client.log_metric(run.info.run_id, "score", index)
+            client.log_metric(run.info.run_id, "other", index)
+
+    def names(filter_string: str, experiments: list[str] = (), **arguments) -> set[str]:
+        found = client.search_runs(list(experiments), filter_string, **arguments)
+        return {run.info.run_name for run in found}
+
+    mine = f"tags.label = '{label}'"
+    assert names(f"{mine} AND (metrics.score < 1 OR metrics.score > 2)") == {"run 0", "run 3"}
+    assert names(f"{mine} AND NOT metrics.score < 3") == {"run 3", "run 4", "run 5"}
+    assert names(f"{mine} AND metrics.score IN (1, 2)") == {"run 1", "run 2"}
+    assert names(f"{mine} AND params.lr < 0.001", ids) == {"run 4", "run 5"}
+    assert names("metrics.score IS NULL", [ids[0]]) == {"run 4"}
+    assert names(f"{mine} AND experiment_name LIKE '%0'") == {"run 0", "run 2", "run 4"}
+    body = {"filter": mine, "max_results": 2, "count": True, "columns": ["metrics.score"]}
+    answer = shared_server.request("POST", "/api/2.0/mlflow/runs/search", json=body).json()
+    assert answer["total"] == 6 and len(answer["runs"]) == 2 and answer["next_page_token"]
+    for found in answer["runs"]:
+        assert "params" not in found["data"] or found["data"]["params"] == []
+        assert {metric["key"] for metric in found["data"].get("metrics", [])} <= {"score"}
+
+
+def test_pages_are_whole_while_runs_are_added(client: MlflowClient) -> None:
+    experiment = client.create_experiment("paged")
+    wanted = [client.create_run(experiment).info.run_id for _ in range(25)]
+    seen, token, pages = [], None, 0
+    while pages == 0 or token:
+        page = client.search_runs([experiment], max_results=4, page_token=token)
+        seen += [run.info.run_id for run in page]
+        token, pages = page.token, pages + 1
+        client.create_run(experiment)
+    assert not token and pages == 7, "the last page has no token"
+    assert sorted(seen) == sorted(wanted), "new runs are newer than the place: none repeats"
+    first = client.search_runs([experiment], max_results=4)
+    assert first.token, "what is cut off is said"
+    other = refused(
+        client.search_runs, [experiment], "status = 'RUNNING'", page_token=first.token
+    )
+    assert other.error_code == "INVALID_PARAMETER_VALUE"
+    for garbage in ("garbage", "e30=", "eyJvZmZzZXQiOiAxfQ=="):
+        wrong = refused(client.search_runs, [experiment], page_token=garbage)
+        assert wrong.error_code == "INVALID_PARAMETER_VALUE" and "page token" in wrong.message
+        for call in (
+            client.search_experiments,
+            client.search_registered_models,
+            client.search_model_versions,
+        ):
+            wrong = refused(call, page_token=garbage)
+            assert wrong.error_code == "INVALID_PARAMETER_VALUE"
+
+
+def test_search_errors_have_the_words_that_clients_know(client: MlflowClient) -> None:
+    experiment = client.create_experiment("wrong searches")
+
+    def message(filter_string: str = "", **arguments) -> str:
+        wrong = refused(client.search_runs, [experiment], filter_string, **arguments)
+        assert wrong.error_code == "INVALID_PARAMETER_VALUE"
+        return wrong.message
+
+    assert "Expected numeric value type for metric. Found 'x'" in message("metrics.a > 'x'")
+    assert "Expected a quoted string value for parameter" in message("params.a = 5")
+    assert "either not quoted or unidentified quote types" in message("params.a = x")
+    assert "Invalid entity type 'm'" in message("m.a = 1")
+    assert "Invalid attribute key 'acc' specified" in message("acc = 1")
+    assert "Invalid comparator '~'" in message("metrics.a ~ 1")
+    assert "Invalid clause(s) in filter string" in message("metrics.a = 1 foo")
+    assert "expected a non-empty list of string values" in message("run_id IN ()")
+    assert "duplicate fields" in message(order_by=["metrics.a", "metrics.a DESC"])
+    assert "Invalid attribute key 'a' specified" in message(order_by=["a"])
+    assert "Invalid ordering key" in message(order_by=["metrics.a UP"])
+    assert "It must be at most 50000, but got value 50001" in message(max_results=50_001)
+    too_many = refused(client.search_registered_models, max_results=1001)
+    assert "It must be at most 1000, but got value 1001" in too_many.message
+    assert "at character 15" in message("metrics.acc > 'x'")
+
+
+def test_registry_searches_filter_order_and_page(client: MlflowClient) -> None:
+    for index in range(5):
+        client.create_registered_model(f"srch-{index}", tags={"parity": str(index % 2)})
+        for _ in range(2):
+            client.create_model_version(f"srch-{index}", "s3://bucket/model")
+    mine = "name LIKE 'srch-%'"
+
+    def models(filter_string: str, **arguments) -> list[str]:
+        return [m.name for m in client.search_registered_models(filter_string, **arguments)]
+
+    assert models(f"{mine} AND tags.parity = '1'") == ["srch-1", "srch-3"]
+    assert models(f"{mine} AND NOT tags.parity = '1'", order_by=["name DESC"])[0] == "srch-4"
+    assert models("name = 'srch-0' OR name = 'srch-2'") == ["srch-0", "srch-2"]
+    page = client.search_registered_models(mine, max_results=2)
+    seen = [model.name for model in page]
+    assert [v.version for v in page[0].latest_versions] in (["2"], [2])
+    while page.token:
+        client.create_registered_model(f"srch-0{len(seen)}")
+        page = client.search_registered_models(mine, max_results=2, page_token=page.token)
+        seen += [model.name for model in page]
+    assert seen == [f"srch-{index}" for index in range(5)]
+    found = client.search_model_versions(f"{mine} AND version_number > 1", order_by=["name DESC"])
+    assert [version.name for version in found] == [f"srch-{index}" for index in (4, 3, 2, 1, 0)]
+    page = client.search_model_versions(mine, max_results=3)
+    assert len(page) == 3 and page.token
+
+
 def fitted():
     from sklearn.linear_model import LogisticRegression
 

@@ -116,3 +116,22 @@ SELECT model, number, key, value FROM model_version_tags WHERE project = ?1 AND 
 -- name: count_versions
 SELECT COUNT(*), COALESCE(SUM(CASE WHEN created_ms >= ?2 THEN 1 ELSE 0 END), 0)
 FROM model_versions WHERE project = ?1 AND removed_ms = 0;
+
+-- Beginnings of what searches load: model_search_store.cc adds which models or versions.
+
+-- name: select_model_tags
+SELECT model, key, value FROM model_tags
+
+-- name: select_version_tags
+SELECT model, number, key, value FROM model_version_tags
+
+-- name: select_aliases
+SELECT model, number, alias FROM model_aliases
+
+-- name: select_versions
+SELECT model, number, tree, files, size_bytes, source, storage, run, logged_model, run_link, description, stage,
+       metrics, created_by, created_ms, updated_ms
+FROM model_versions
+
+-- name: select_newest_of_stages
+SELECT model, MAX(number) FROM model_versions GROUP BY model, stage

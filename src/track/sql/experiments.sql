@@ -18,6 +18,10 @@ WHERE project = ?1 ORDER BY id;
 SELECT experiment, COUNT(*), SUM(CASE WHEN status = 'RUNNING' THEN 1 ELSE 0 END), MAX(start_ms)
 FROM runs WHERE project = ?1 AND is_deleted = 0 GROUP BY experiment;
 
+-- name: count_runs_of_experiment
+SELECT experiment, COUNT(*), SUM(CASE WHEN status = 'RUNNING' THEN 1 ELSE 0 END), MAX(start_ms)
+FROM runs WHERE project = ?1 AND experiment = ?2 AND is_deleted = 0 GROUP BY experiment;
+
 -- name: rename_experiment
 UPDATE experiments SET name = ?3, updated_ms = ?4 WHERE project = ?1 AND id = ?2;
 

@@ -14,12 +14,6 @@ SELECT id, experiment, name, model_type, run, artifact_uri, status, status_messa
 FROM logged_models WHERE project = ?1 AND run = ?2 AND name = ?3 AND is_deleted = 0
 ORDER BY created_ms DESC LIMIT 1;
 
--- name: list_logged_models
-SELECT id, experiment, name, model_type, run, artifact_uri, status, status_message, creator, is_deleted,
-       created_ms, updated_ms
-FROM logged_models WHERE project = ?1 AND experiment = ?2 AND is_deleted = 0
-ORDER BY created_ms DESC, id;
-
 -- name: update_logged_model
 UPDATE logged_models SET status = ?3, status_message = ?4, updated_ms = ?5 WHERE project = ?1 AND id = ?2;
 

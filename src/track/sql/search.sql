@@ -27,3 +27,13 @@ SELECT t.key, COUNT(*) FROM runs r JOIN run_params t ON t.run = r.id GROUP BY t.
 
 -- name: count_tag_keys
 SELECT t.key, COUNT(*) FROM runs r JOIN run_tags t ON t.run = r.id GROUP BY t.key
+
+-- name: select_experiment_tags
+SELECT experiment, key, value FROM experiment_tags
+
+-- name: select_model_words
+SELECT model, kind, key, value FROM logged_model_words
+
+-- name: select_model_metrics
+SELECT model, key, run, dataset_name, dataset_digest, timestamp_ms, step, is_nan, value
+FROM logged_model_metrics
