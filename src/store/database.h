@@ -57,6 +57,12 @@ class Reader {
   Result<std::optional<Row>> find(std::string_view sql, const Params& params = {});
 };
 
+/// Where an event goes: its number, and the hash of the event before it ("" for the first).
+struct EventPlace {
+  std::int64_t sequence = 0;
+  std::string previous_hash;
+};
+
 /// An open write transaction. Only valid inside the closure that got it. After a statement failed,
 /// all later ones of the closure fail with the same error, and so does the closure: where a
 /// conflict is expected, write ON CONFLICT.
@@ -66,6 +72,8 @@ class Tx : public Reader {
   virtual Result<std::int64_t> exec(std::string_view sql, const Params& params = {}) = 0;
   /// 1, 2, 3 … per name, in commit order, without gaps for committed transactions.
   virtual Result<std::int64_t> next_number(std::string_view counter) = 0;
+  /// The next place in the event log; for append_event alone.
+  virtual Result<EventPlace> next_event() = 0;
   /// Time of this transaction; the same for all its rows.
   virtual UnixMs now_ms() const = 0;
 };

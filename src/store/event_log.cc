@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "takt/store/internal/group_writer.h"
+#include "takt/store/event_chain.h"
 #include "takt/store/sql.h"
 
 namespace takt::store {
@@ -54,13 +54,17 @@ Result<std::int64_t> append_event(Tx& tx, Event event) {
                                      std::to_string(details.size()) + " bytes, at most " +
                                      std::to_string(kDetailsBytesMax) + " are kept");
   }
-  TAKT_ASSIGN(const std::int64_t sequence, tx.next_number(internal::kEventCounter));
-  TAKT_RETURN_IF_ERROR(
-      tx.exec(sql::kInsertEvent,
-              {sequence, tx.now_ms(), std::move(event.project.value), std::move(event.actor.value),
-               std::move(event.verb), event.subject.text(), std::move(event.before_digest),
-               std::move(event.after_digest), std::move(details)}));
-  return sequence;
+  TAKT_ASSIGN(const EventPlace place, tx.next_event());
+  const std::string subject = event.subject.text();
+  std::string hash = chain_hash(
+      place.previous_hash, {place.sequence, tx.now_ms(), event.project.value, event.actor.value,
+                            event.verb, subject, event.before_digest, event.after_digest, details});
+  TAKT_RETURN_IF_ERROR(tx.exec(
+      sql::kInsertEvent,
+      {place.sequence, tx.now_ms(), std::move(event.project.value), std::move(event.actor.value),
+       std::move(event.verb), subject, std::move(event.before_digest),
+       std::move(event.after_digest), std::move(details), std::move(hash)}));
+  return place.sequence;
 }
 
 Result<std::vector<Event>> read_events(Reader& reader, std::int64_t after, int limit,
@@ -81,6 +85,16 @@ Result<std::vector<Event>> recent_events(Reader& reader, const ProjectId& projec
   return query_events(
       reader, sql::kRecentEventsOfSubject,
       {before, clamp_limit(limit), project.value, prefix, prefix + std::string(kLastCharacter)});
+}
+
+Result<std::vector<Event>> audit_events(Reader& reader, const EventFilter& filter, int limit) {
+  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  return query_events(
+      reader, sql::kAuditEvents,
+      {filter.before > 0 ? filter.before : kEnd, clamp_limit(limit), filter.project.value,
+       filter.actor.value, filter.verb, filter.verb + std::string(kLastCharacter), filter.subject,
+       filter.subject + std::string(kLastCharacter), filter.since_ms,
+       filter.until_ms > 0 ? filter.until_ms : kEnd});
 }
 
 Result<std::int64_t> last_event_sequence(Reader& reader) {

@@ -33,6 +33,16 @@ Result<std::vector<Event>> read_events(Reader& reader, std::int64_t after, int l
 /// Newest first, for people: filtered by subject text prefix when given.
 Result<std::vector<Event>> recent_events(Reader& reader, const ProjectId& project,
                                          std::string_view subject, std::int64_t before, int limit);
+/// What an auditor looks for; what is empty or 0 does not filter.
+struct EventFilter {
+  ProjectId project;
+  UserId actor;
+  std::string verb, subject;  // beginnings
+  std::int64_t before = 0;    // a sequence
+  UnixMs since_ms = 0, until_ms = 0;
+};
+/// Newest first, of all projects.
+Result<std::vector<Event>> audit_events(Reader& reader, const EventFilter& filter, int limit);
 Result<std::int64_t> last_event_sequence(Reader& reader);
 
 /// Durable place of a reader in the log.

@@ -34,6 +34,11 @@ class GroupTx final : public Tx {
     if (counter == kEventCounter) appended_events_ = true;
     return rows.at(0).integer(0);
   }
+  Result<EventPlace> next_event() override {
+    TAKT_ASSIGN(const Rows rows, query(sql::kNextEvent, {}));
+    appended_events_ = true;
+    return EventPlace{rows.at(0).integer(0), rows.at(0).text(1)};
+  }
   UnixMs now_ms() const override { return now_ms_; }
 
   bool appended_events() const { return appended_events_; }
