@@ -15,11 +15,11 @@ namespace {
 constexpr std::int64_t kSessionTtlMs = 12ll * 3600 * 1000;
 constexpr std::string_view kAdminTokenNote = "admin token of the data directory";
 
-constexpr std::string_view kRoleNames[] = {"viewer", "developer", "operator", "admin"};
+constexpr std::string_view kRoleNames[] = {"none", "viewer", "developer", "operator", "admin"};
 constexpr std::string_view kRightNames[] = {"read", "write", "operate", "administer"};
 
-/// The least role that has the right: the two enumerations run side by side.
-Role role_for(Right right) { return static_cast<Role>(static_cast<int>(right)); }
+/// The least role that has the right: the two enumerations run side by side, after none.
+Role role_for(Right right) { return static_cast<Role>(static_cast<int>(right) + 1); }
 
 /// A job may read its project and write what training scripts write; nothing else.
 bool job_may_write(std::string_view subject) {
@@ -46,10 +46,10 @@ std::string_view role_name(Role role) { return kRoleNames[static_cast<int>(role)
 std::string_view right_name(Right right) { return kRightNames[static_cast<int>(right)]; }
 
 Result<Role> parse_role(std::string_view name) {
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 5; ++i)
     if (kRoleNames[i] == name) return static_cast<Role>(i);
   return fail(Code::kInvalid, "unknown role '" + std::string(name) + "'",
-              "use viewer, developer, operator or admin", "role");
+              "use viewer, developer, operator or admin; none for no part in projects", "role");
 }
 
 Result<std::unique_ptr<AccessService>> AccessService::open(store::Database& db, Options options) {
@@ -72,6 +72,8 @@ Status StoredAccess::load() {
     std::unique_lock lock(mutex_);
     for (auto& user : snapshot.users) users_[user.id.value] = user;
     for (auto& project : snapshot.projects) projects_[project.id.value] = project;
+    for (auto& [project, member] : snapshot.members)
+      members_[{project.value, member.user.value}] = member.role;
     for (auto& record : snapshot.tokens) tokens_[record.token.id.value] = record;
     for (JobId job : snapshot.ended_jobs) ended_jobs_.insert(job.value);
     job_key_ = snapshot.job_key;
@@ -93,8 +95,10 @@ Status StoredAccess::write_admin_token() {
   admin.user.value = "admin";
   admin.is_admin = true;
   for (const TokenId& id : stale) TAKT_RETURN_IF_ERROR(revoke_token(admin, id));
-  TAKT_ASSIGN(const IssuedToken issued, issue(kTokenPrefix, UserId{"admin"}, ProjectId{"default"},
-                                              0, std::string(kAdminTokenNote), UserId{"admin"}));
+  TAKT_ASSIGN(
+      const IssuedToken issued,
+      issue(kTokenPrefix, ProjectId{"default"},
+            {.user = UserId{"admin"}, .note = std::string(kAdminTokenNote)}, UserId{"admin"}));
   return write_file_durably(options_.admin_token_file, issued.secret + "\n", 0600);
 }
 
@@ -105,8 +109,11 @@ Result<net::Caller> StoredAccess::authenticate(const net::Credentials& credentia
     caller.project.value = "default";
     caller.is_admin = true;
   } else if (!credentials.authorization.empty()) {
-    TAKT_ASSIGN(const std::string text, token_of_authorization(credentials.authorization));
-    TAKT_ASSIGN(caller, caller_of_text(text));
+    TAKT_ASSIGN(const Presented shown, parse_authorization(credentials.authorization));
+    TAKT_ASSIGN(caller, caller_of_text(shown.token));
+    if (!shown.user.empty() && shown.user != caller.user.value && shown.user != caller.token.value)
+      return fail(Code::kUnauthenticated, "the token does not belong to the user that was named",
+                  "send the token's user (or its id) as the user, the token as the password");
   } else if (!credentials.session_cookie.empty()) {
     TAKT_ASSIGN(caller, caller_of_stored(kSessionPrefix, credentials.session_cookie));
   } else {
@@ -146,7 +153,8 @@ Result<net::Caller> StoredAccess::caller_of_stored(std::string_view prefix, std:
   caller.user = token.user;
   caller.project = token.project;
   caller.token = token.id;
-  caller.is_admin = user->second.role == Role::kAdmin;
+  caller.is_admin =
+      user->second.role == Role::kAdmin && token.role_max == Role::kAdmin && !token.only_project;
   return caller;
 }
 
@@ -172,8 +180,21 @@ Status StoredAccess::enter_project(net::Caller& caller, const std::string& wante
   if (caller.scope == net::Scope::kJob)
     return fail(Code::kDenied, "a job's token is good for project '" + caller.project.value +
                                    "' only, not '" + wanted + "'");
-  std::shared_lock lock(mutex_);
-  if (!projects_.contains(wanted))
+  bool is_known = false, is_confined = false;
+  {
+    std::shared_lock lock(mutex_);
+    is_known = projects_.contains(wanted);
+    const auto token = tokens_.find(caller.token.value);
+    is_confined = token != tokens_.end() && token->second.token.only_project;
+  }
+  if (is_confined)
+    return fail(Code::kDenied, "this token is good for project '" + caller.project.value +
+                                   "' only, not '" + wanted + "'");
+  // Who has no part in a project does not learn whether there is one of that name.
+  if (!caller.is_admin && !role_of(caller.user, ProjectId{wanted}))
+    return fail(Code::kDenied, "you have no part in a project '" + wanted + "'",
+                "see `takt project ls`; " + whom_to_ask(Role::kAdmin) + " can add you", "project");
+  if (!is_known)
     return fail(Code::kNotFound, "no project '" + wanted + "'", "see `takt project ls`", "project");
   caller.project.value = wanted;
   return {};
@@ -184,10 +205,32 @@ std::optional<Role> StoredAccess::role_of(const UserId& user, const ProjectId& p
   const auto found = users_.find(user.value);
   if (found == users_.end() || found->second.disabled) return std::nullopt;
   if (!projects_.contains(project.value)) return std::nullopt;
-  return found->second.role;
+  Role role = found->second.role;
+  const auto member = members_.find({project.value, user.value});
+  if (member != members_.end() && role != Role::kAdmin) role = member->second;
+  return role == Role::kNone ? std::nullopt : std::optional(role);
 }
 
-std::string StoredAccess::operators_to_ask(Role needed) const {
+std::optional<Role> StoredAccess::role_in_force(const net::Caller& caller) const {
+  const auto role = role_of(caller.user, caller.project);
+  if (!role || caller.token.empty()) return role;
+  std::shared_lock lock(mutex_);
+  const auto found = tokens_.find(caller.token.value);
+  if (found == tokens_.end()) return std::nullopt;  // revoked meanwhile
+  const Token& token = found->second.token;
+  // The server as a whole is no matter of a token for one project.
+  const Role most = token.only_project ? std::min(token.role_max, Role::kOperator) : token.role_max;
+  return std::min(*role, most);
+}
+
+bool StoredAccess::is_scoped(const net::Caller& caller) const {
+  std::shared_lock lock(mutex_);
+  const auto found = tokens_.find(caller.token.value);
+  return found != tokens_.end() &&
+         (found->second.token.only_project || found->second.token.role_max != Role::kAdmin);
+}
+
+std::string StoredAccess::whom_to_ask(Role needed) const {
   std::shared_lock lock(mutex_);
   std::string names;
   int count = 0;
@@ -200,7 +243,7 @@ std::string StoredAccess::operators_to_ask(Role needed) const {
 Status StoredAccess::decide(const net::Caller& caller, Right right, std::string_view subject) {
   if (caller.is_admin) return {};
   const Role needed = role_for(right);
-  const auto role = role_of(caller.user, caller.project);
+  const auto role = role_in_force(caller);
   const bool within_scope = caller.scope == net::Scope::kFull || right == Right::kRead ||
                             (right == Right::kWrite && job_may_write(subject));
   if (role && *role >= needed && within_scope) return {};
@@ -210,7 +253,7 @@ Status StoredAccess::decide(const net::Caller& caller, Right right, std::string_
                  std::string(subject) + " needs role " + std::string(role_name(needed)) +
                      ", you are " +
                      (role ? std::string(role_name(*role)) : "no member of this project"),
-                 "ask " + operators_to_ask(needed))
+                 "ask " + whom_to_ask(needed))
           : fail(Code::kDenied,
                  "a job's token may not " + std::string(right_name(right)) + " " +
                      std::string(subject),
@@ -226,25 +269,29 @@ Status StoredAccess::decide(const net::Caller& caller, Right right, std::string_
   return denied;
 }
 
-Result<IssuedToken> StoredAccess::issue(std::string_view prefix, const UserId& user,
-                                        const ProjectId& project, std::int64_t ttl_ms,
-                                        std::string note, const UserId& by) {
+Result<IssuedToken> StoredAccess::issue(std::string_view prefix, const ProjectId& project,
+                                        TokenWish wish, const UserId& by) {
   TokenRecord record;
   record.token.id.value = random_hex(8);
-  record.token.user = user;
+  record.token.user = std::move(wish.user);
   record.token.project = project;
-  record.token.note = std::move(note);
+  record.token.only_project = wish.only_project;
+  record.token.role_max = wish.role_max;
+  record.token.note = std::move(wish.note);
   record.token.created_ms = db_.clock().now_ms();
-  record.token.expires_ms = ttl_ms == 0 ? 0 : record.token.created_ms + ttl_ms;
+  record.token.expires_ms = wish.ttl_ms == 0 ? 0 : record.token.created_ms + wish.ttl_ms;
   record.is_session = prefix == kSessionPrefix;
   const std::string secret = random_hex(32);
   record.secret_hash = sha256(secret).value;
+  const Value details(Object{{"user", record.token.user.value},
+                             {"note", record.token.note},
+                             {"role_max", role_name(record.token.role_max)},
+                             {"only_project", record.token.only_project}});
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     TAKT_RETURN_IF_ERROR(insert_token(tx, record));
     TAKT_RETURN_IF_ERROR(store::append_event(
         tx, access_event(record.is_session ? "sign-in" : "token.created", project, by,
-                         Ref{"token", record.token.id.value},
-                         Object{{"user", user.value}, {"note", record.token.note}})));
+                         Ref{"token", record.token.id.value}, details)));
     return {};
   }));
   std::unique_lock lock(mutex_);
@@ -260,6 +307,35 @@ Result<User> StoredAccess::add_user(const CanAdminister& by, const UserId& id, R
     TAKT_RETURN_IF_ERROR(
         store::append_event(tx, access_event("user.added", by.project(), by.user(), ref_of(id),
                                              Object{{"role", role_name(role)}})));
+    return {};
+  }));
+  std::unique_lock lock(mutex_);
+  users_[id.value] = user;
+  return user;
+}
+
+Result<User> StoredAccess::change_user(const CanAdminister& by, const UserId& id,
+                                       std::optional<Role> role, std::optional<bool> disabled) {
+  User user;
+  bool has_other_admin = false;
+  {
+    std::shared_lock lock(mutex_);
+    const auto found = users_.find(id.value);
+    if (found == users_.end())
+      return fail(Code::kNotFound, "no user '" + id.value + "'", "see `takt user ls`");
+    user = found->second;
+    for (const auto& [name, other] : users_)
+      if (name != id.value && other.role == Role::kAdmin && !other.disabled) has_other_admin = true;
+  }
+  user.role = role.value_or(user.role);
+  user.disabled = disabled.value_or(user.disabled);
+  if ((user.role != Role::kAdmin || user.disabled) && !has_other_admin)
+    return fail(Code::kConflict, "'" + id.value + "' is the last admin", "make another one first");
+  TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
+    TAKT_RETURN_IF_ERROR(update_user(tx, user));
+    TAKT_RETURN_IF_ERROR(store::append_event(
+        tx, access_event("user.changed", by.project(), by.user(), ref_of(id),
+                         Object{{"role", role_name(user.role)}, {"disabled", user.disabled}})));
     return {};
   }));
   std::unique_lock lock(mutex_);
@@ -288,25 +364,90 @@ Result<Project> StoredAccess::add_project(const CanAdminister& by, const Project
   return project;
 }
 
-Result<std::vector<Project>> StoredAccess::list_projects(const CanRead&) {
-  std::shared_lock lock(mutex_);
+Result<std::vector<Project>> StoredAccess::list_projects(const CanRead& by) {
   std::vector<Project> projects;
-  for (const auto& [name, project] : projects_) projects.push_back(project);
+  {
+    std::shared_lock lock(mutex_);
+    for (const auto& [name, project] : projects_) projects.push_back(project);
+  }
+  if (by.caller().is_admin) return projects;
+  std::erase_if(projects, [&](const Project& project) {
+    net::Caller there = by.caller();
+    return !enter_project(there, project.id.value) || !role_in_force(there);
+  });
   return projects;
 }
 
-Result<IssuedToken> StoredAccess::create_token(const net::Caller& by, const UserId& user,
-                                               std::int64_t ttl_ms, std::string note) {
+Status StoredAccess::check_names(const ProjectId& project, const UserId& user) const {
+  std::shared_lock lock(mutex_);
+  if (!projects_.contains(project.value))
+    return fail(Code::kNotFound, "no project '" + project.value + "'", "see `takt project ls`");
+  if (!users_.contains(user.value))
+    return fail(Code::kNotFound, "no user '" + user.value + "'",
+                "add it with `takt user add " + user.value + "`", "user");
+  return {};
+}
+
+Status StoredAccess::set_member(const CanAdminister& by, const ProjectId& project,
+                                const Member& member) {
+  TAKT_RETURN_IF_ERROR(check_names(project, member.user));
+  if (member.role == Role::kNone || member.role == Role::kAdmin)
+    return fail(Code::kInvalid,
+                "no one is " + std::string(role_name(member.role)) + " of one project",
+                "use viewer, developer or operator; admins are of the whole server", "role");
+  TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
+    TAKT_RETURN_IF_ERROR(put_member(tx, project, member));
+    TAKT_RETURN_IF_ERROR(store::append_event(
+        tx, access_event("project.member-set", project, by.user(), ref_of(member.user),
+                         Object{{"role", role_name(member.role)}})));
+    return {};
+  }));
+  std::unique_lock lock(mutex_);
+  members_[{project.value, member.user.value}] = member.role;
+  return {};
+}
+
+Status StoredAccess::remove_member(const CanAdminister& by, const ProjectId& project,
+                                   const UserId& user) {
+  TAKT_RETURN_IF_ERROR(check_names(project, user));
+  TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
+    TAKT_RETURN_IF_ERROR(delete_member(tx, project, user));
+    TAKT_RETURN_IF_ERROR(store::append_event(
+        tx, access_event("project.member-removed", project, by.user(), ref_of(user))));
+    return {};
+  }));
+  std::unique_lock lock(mutex_);
+  members_.erase({project.value, user.value});
+  return {};
+}
+
+Result<std::vector<Member>> StoredAccess::list_members(const CanAdminister&,
+                                                       const ProjectId& project) {
+  std::shared_lock lock(mutex_);
+  if (!projects_.contains(project.value))
+    return fail(Code::kNotFound, "no project '" + project.value + "'", "see `takt project ls`");
+  std::vector<Member> members;
+  for (const auto& [key, role] : members_)
+    if (key.first == project.value) members.push_back({UserId{key.second}, role});
+  return members;
+}
+
+Result<IssuedToken> StoredAccess::create_token(const net::Caller& by, TokenWish wish) {
   if (by.scope == net::Scope::kJob) return fail(Code::kDenied, "a job's token cannot make tokens");
-  if (user != by.user && !by.is_admin)
+  if (is_scoped(by))
+    return fail(Code::kDenied, "a token for one project or a lesser role cannot make tokens",
+                "use one without such limits");
+  if (wish.user != by.user && !by.is_admin)
     return fail(Code::kDenied, "only an admin makes tokens for other users", "ask an admin");
-  {
-    std::shared_lock lock(mutex_);
-    if (!users_.contains(user.value))
-      return fail(Code::kNotFound, "no user '" + user.value + "'",
-                  "add it with `takt user add " + user.value + "`", "user");
-  }
-  return issue(kTokenPrefix, user, by.project, ttl_ms, std::move(note), by.user);
+  if (wish.role_max == Role::kNone)
+    return fail(Code::kInvalid, "a token of the role none would open nothing",
+                "use viewer, developer, operator or admin", "role");
+  TAKT_RETURN_IF_ERROR(check_names(by.project, wish.user));
+  if (!role_of(wish.user, by.project))
+    return fail(Code::kInvalid,
+                "user '" + wish.user.value + "' has no part in project '" + by.project.value + "'",
+                "name another with --project, or add the user to it", "user");
+  return issue(kTokenPrefix, by.project, std::move(wish), by.user);
 }
 
 Result<std::vector<Token>> StoredAccess::list_tokens(const net::Caller& by) {
@@ -319,10 +460,12 @@ Result<std::vector<Token>> StoredAccess::list_tokens(const net::Caller& by) {
 }
 
 Status StoredAccess::revoke_token(const net::Caller& by, const TokenId& id) {
+  const bool may_end_others = !is_scoped(by);
   {
     std::shared_lock lock(mutex_);
     const auto found = tokens_.find(id.value);
-    const bool own = found != tokens_.end() && found->second.token.user == by.user;
+    const bool own = found != tokens_.end() && found->second.token.user == by.user &&
+                     (may_end_others || id == by.token);
     if (!(own && by.scope == net::Scope::kFull) && !by.is_admin)
       return fail(Code::kNotFound, "no token '" + id.value + "' of yours", "see `takt token ls`");
   }
@@ -352,8 +495,16 @@ Status StoredAccess::end_job_tokens(JobId job) {
 
 Result<std::string> StoredAccess::sign_in(std::string_view token) {
   TAKT_ASSIGN(const net::Caller caller, caller_of_stored(kTokenPrefix, token));
-  TAKT_ASSIGN(IssuedToken issued, issue(kSessionPrefix, caller.user, caller.project, kSessionTtlMs,
-                                        "console", caller.user));
+  TokenWish wish{.user = caller.user, .ttl_ms = kSessionTtlMs, .note = "console"};
+  {
+    std::shared_lock lock(mutex_);
+    const auto found = tokens_.find(caller.token.value);
+    if (found == tokens_.end()) return fail(Code::kUnauthenticated, "the token was just revoked");
+    wish.role_max = found->second.token.role_max;
+    wish.only_project = found->second.token.only_project;
+  }
+  TAKT_ASSIGN(IssuedToken issued,
+              issue(kSessionPrefix, caller.project, std::move(wish), caller.user));
   return std::move(issued.secret);
 }
 

@@ -14,7 +14,7 @@ Result<User> user_from(const store::Row& row) {
   return User{UserId{row.text(0)}, role, row.integer(2), row.integer(3) != 0};
 }
 
-TokenRecord token_from(const store::Row& row) {
+Result<TokenRecord> token_from(const store::Row& row) {
   TokenRecord record;
   record.token.id.value = row.text(0);
   record.is_session = row.text(1) == "session";
@@ -24,6 +24,10 @@ TokenRecord token_from(const store::Row& row) {
   record.token.note = row.text(5);
   record.token.created_ms = row.integer(6);
   record.token.expires_ms = row.integer(7);
+  if (!row.text(8).empty()) {
+    TAKT_ASSIGN(record.token.role_max, parse_role(row.text(8)));
+  }
+  record.token.only_project = row.integer(9) != 0;
   return record;
 }
 
@@ -49,7 +53,15 @@ Result<AccessSnapshot> load_access(store::Reader& reader) {
   for (const auto& row : projects)
     snapshot.projects.push_back({ProjectId{row.text(0)}, row.integer(1)});
   TAKT_ASSIGN(const store::Rows tokens, reader.query(sql::kListTokens));
-  for (const auto& row : tokens) snapshot.tokens.push_back(token_from(row));
+  for (const auto& row : tokens) {
+    TAKT_ASSIGN(TokenRecord record, token_from(row));
+    snapshot.tokens.push_back(std::move(record));
+  }
+  TAKT_ASSIGN(const store::Rows members, reader.query(sql::kListMembers));
+  for (const auto& row : members) {
+    TAKT_ASSIGN(const Role role, parse_role(row.text(2)));
+    snapshot.members.push_back({ProjectId{row.text(0)}, {UserId{row.text(1)}, role}});
+  }
   TAKT_ASSIGN(const store::Rows ended, reader.query(sql::kListEndedJobs));
   for (const auto& row : ended) snapshot.ended_jobs.push_back(JobId{row.integer(0)});
   TAKT_ASSIGN(const auto key, reader.find(sql::kFindServerKey, {std::string("job-token")}));
@@ -66,6 +78,24 @@ Status insert_user(store::Tx& tx, const User& user) {
   return {};
 }
 
+Status update_user(store::Tx& tx, const User& user) {
+  return tx
+      .exec(sql::kUpdateUser,
+            {user.id.value, std::string(role_name(user.role)), std::int64_t{user.disabled}})
+      .transform([](std::int64_t) {});
+}
+
+Status put_member(store::Tx& tx, const ProjectId& project, const Member& member) {
+  return tx
+      .exec(sql::kPutMember,
+            {project.value, member.user.value, std::string(role_name(member.role))})
+      .transform([](std::int64_t) {});
+}
+
+Status delete_member(store::Tx& tx, const ProjectId& project, const UserId& user) {
+  return tx.exec(sql::kDeleteMember, {project.value, user.value}).transform([](std::int64_t) {});
+}
+
 Status insert_project(store::Tx& tx, const Project& project) {
   auto done = tx.exec(sql::kInsertProject, {project.id.value, project.created_ms});
   if (!done && done.error().code == Code::kConflict)
@@ -79,7 +109,9 @@ Status insert_token(store::Tx& tx, const TokenRecord& record) {
   TAKT_RETURN_IF_ERROR(tx.exec(
       sql::kInsertToken,
       {token.id.value, std::string(record.is_session ? "session" : "token"), record.secret_hash,
-       token.user.value, token.project.value, token.note, token.created_ms, token.expires_ms}));
+       token.user.value, token.project.value, token.note, token.created_ms, token.expires_ms,
+       token.role_max == Role::kAdmin ? std::string() : std::string(role_name(token.role_max)),
+       std::int64_t{token.only_project}}));
   return {};
 }
 

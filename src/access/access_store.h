@@ -21,6 +21,7 @@ struct TokenRecord {
 struct AccessSnapshot {
   std::vector<User> users;
   std::vector<Project> projects;
+  std::vector<std::pair<ProjectId, Member>> members;
   std::vector<TokenRecord> tokens;
   std::vector<JobId> ended_jobs;
   std::string job_key;
@@ -30,6 +31,9 @@ struct AccessSnapshot {
 Status seed_access(store::Tx& tx);
 Result<AccessSnapshot> load_access(store::Reader& reader);
 Status insert_user(store::Tx& tx, const User& user);
+Status update_user(store::Tx& tx, const User& user);
+Status put_member(store::Tx& tx, const ProjectId& project, const Member& member);
+Status delete_member(store::Tx& tx, const ProjectId& project, const UserId& user);
 Status insert_project(store::Tx& tx, const Project& project);
 Status insert_token(store::Tx& tx, const TokenRecord& record);
 Status mark_token_revoked(store::Tx& tx, const TokenId& id);

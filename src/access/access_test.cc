@@ -46,7 +46,7 @@ class AccessTest : public ::testing::Test {
   std::string token_of(const std::string& user, Role role, std::int64_t ttl_ms = 0) {
     EXPECT_TRUE(
         access_->add_user(*access_->check<Right::kAdminister>(admin()), UserId{user}, role));
-    return access_->create_token(admin(), UserId{user}, ttl_ms, "")->secret;
+    return access_->create_token(admin(), {.user = UserId{user}, .ttl_ms = ttl_ms})->secret;
   }
 
   testing::TempDir dir_;
@@ -92,8 +92,111 @@ TEST_F(AccessTest, wrong_credentials_are_refused_whatever_their_form) {
 
 TEST_F(AccessTest, mlflow_clients_may_send_the_token_as_a_basic_password) {
   net::Credentials credentials;
-  credentials.authorization = "Basic " + base64_encode("admin:" + admin_token());
-  EXPECT_TRUE(access_->authenticate(credentials));
+  const std::string id = admin().token.value;
+  for (const std::string& user : {std::string("admin"), id, std::string()}) {
+    credentials.authorization = "Basic " + base64_encode(user + ":" + admin_token());
+    EXPECT_TRUE(access_->authenticate(credentials)) << user;
+  }
+  for (const std::string& user : {std::string("root"), id + "0", std::string("Admin")}) {
+    credentials.authorization = "Basic " + base64_encode(user + ":" + admin_token());
+    const auto caller = access_->authenticate(credentials);
+    ASSERT_FALSE(caller) << user;
+    EXPECT_EQ(caller.error().code, Code::kUnauthenticated);
+  }
+}
+
+TEST_F(AccessTest, a_user_without_a_role_has_only_the_projects_that_name_it) {
+  const auto by = *access_->check<Right::kAdminister>(admin());
+  ASSERT_TRUE(access_->add_project(by, ProjectId{"vision"}));
+  ASSERT_TRUE(access_->add_user(by, UserId{"nora"}, Role::kNone));
+  EXPECT_FALSE(access_->create_token(admin(), {.user = UserId{"nora"}})) << "no part in default";
+  ASSERT_TRUE(access_->set_member(by, ProjectId{"vision"}, {UserId{"nora"}, Role::kDeveloper}));
+  net::Caller there = admin();
+  there.project.value = "vision";
+  const std::string token = access_->create_token(there, {.user = UserId{"nora"}})->secret;
+  reopen();
+  const auto nora = access_->authenticate(bearer(token));
+  ASSERT_TRUE(nora) << nora.error().text();
+  EXPECT_EQ(nora->project.value, "vision");
+  EXPECT_TRUE(access_->check<Right::kWrite>(*nora, "run"));
+  EXPECT_FALSE(access_->check<Right::kOperate>(*nora, "service/x"));
+  for (const char* project : {"default", "nowhere"}) {
+    net::Credentials elsewhere = bearer(token);
+    elsewhere.project = project;
+    const auto refused = access_->authenticate(elsewhere);
+    ASSERT_FALSE(refused) << project;
+    EXPECT_EQ(refused.error().code, Code::kDenied) << "whether it exists is not told";
+  }
+  const auto reading = *access_->check<Right::kRead>(*nora, "project");
+  const auto projects = *access_->list_projects(reading);
+  ASSERT_EQ(projects.size(), 1u);
+  EXPECT_EQ(projects[0].id.value, "vision");
+  const auto again = *access_->check<Right::kAdminister>(admin());
+  ASSERT_TRUE(access_->remove_member(again, ProjectId{"vision"}, UserId{"nora"}));
+  EXPECT_FALSE(access_->check<Right::kRead>(*nora, "run"));
+}
+
+TEST_F(AccessTest, a_membership_stands_instead_of_the_users_own_role) {
+  const auto by = *access_->check<Right::kAdminister>(admin());
+  ASSERT_TRUE(access_->add_project(by, ProjectId{"prod"}));
+  const auto dev = *access_->authenticate(bearer(token_of("dev", Role::kOperator)));
+  ASSERT_TRUE(access_->set_member(by, ProjectId{"prod"}, {UserId{"dev"}, Role::kViewer}));
+  net::Caller in_prod = dev;
+  in_prod.project.value = "prod";
+  EXPECT_TRUE(access_->check<Right::kOperate>(dev, "x"));
+  EXPECT_FALSE(access_->check<Right::kWrite>(in_prod, "x"));
+  EXPECT_FALSE(access_->set_member(by, ProjectId{"prod"}, {UserId{"dev"}, Role::kAdmin}));
+  EXPECT_FALSE(access_->set_member(by, ProjectId{"prod"}, {UserId{"none"}, Role::kViewer}));
+}
+
+TEST_F(AccessTest, a_scoped_token_is_worth_less_than_its_user) {
+  const auto by = *access_->check<Right::kAdminister>(admin());
+  ASSERT_TRUE(access_->add_project(by, ProjectId{"other"}));
+  const TokenWish wish{.user = UserId{"admin"}, .role_max = Role::kDeveloper, .only_project = true};
+  const IssuedToken issued = *access_->create_token(admin(), wish);
+  reopen();
+  const auto caller = access_->authenticate(bearer(issued.secret));
+  ASSERT_TRUE(caller) << caller.error().text();
+  EXPECT_FALSE(caller->is_admin);
+  EXPECT_TRUE(access_->check<Right::kWrite>(*caller, "run"));
+  EXPECT_FALSE(access_->check<Right::kOperate>(*caller, "service/x"));
+  EXPECT_FALSE(access_->check<Right::kAdminister>(*caller, "user"));
+  EXPECT_FALSE(access_->create_token(*caller, {.user = UserId{"admin"}}));
+  EXPECT_FALSE(access_->revoke_token(*caller, admin().token));
+  net::Credentials elsewhere = bearer(issued.secret);
+  elsewhere.project = "other";
+  EXPECT_FALSE(access_->authenticate(elsewhere));
+  // A session is worth what its token is.
+  net::Credentials session;
+  session.session_cookie = *access_->sign_in(issued.secret);
+  const auto signed_in = access_->authenticate(session);
+  ASSERT_TRUE(signed_in);
+  EXPECT_FALSE(access_->check<Right::kOperate>(*signed_in, "service/x"));
+  EXPECT_TRUE(access_->revoke_token(*caller, issued.token.id)) << "itself";
+}
+
+TEST_F(AccessTest, a_token_for_one_project_does_not_open_the_server) {
+  const auto issued =
+      *access_->create_token(admin(), {.user = UserId{"admin"}, .only_project = true});
+  const auto caller = *access_->authenticate(bearer(issued.secret));
+  EXPECT_TRUE(access_->check<Right::kOperate>(caller, "service/x"));
+  EXPECT_FALSE(access_->check<Right::kAdminister>(caller, "user"));
+}
+
+TEST_F(AccessTest, a_disabled_user_is_out_at_once_and_the_last_admin_stays) {
+  const std::string token = token_of("dev", Role::kDeveloper);
+  const auto by = *access_->check<Right::kAdminister>(admin());
+  ASSERT_TRUE(access_->authenticate(bearer(token)));
+  ASSERT_TRUE(access_->change_user(by, UserId{"dev"}, std::nullopt, true));
+  EXPECT_FALSE(access_->authenticate(bearer(token)));
+  reopen();
+  EXPECT_FALSE(access_->authenticate(bearer(token)));
+  const auto again = *access_->check<Right::kAdminister>(admin());
+  EXPECT_FALSE(access_->change_user(again, UserId{"admin"}, Role::kOperator, std::nullopt));
+  EXPECT_FALSE(access_->change_user(again, UserId{"admin"}, std::nullopt, true));
+  ASSERT_TRUE(access_->change_user(again, UserId{"dev"}, Role::kAdmin, false));
+  EXPECT_TRUE(access_->change_user(again, UserId{"admin"}, Role::kOperator, std::nullopt));
+  EXPECT_FALSE(access_->check<Right::kAdminister>(*access_->authenticate(bearer(admin_token()))));
 }
 
 TEST_F(AccessTest, each_role_has_the_rights_below_it_and_no_more) {
@@ -133,12 +236,12 @@ TEST_F(AccessTest, tokens_expire_and_can_be_revoked_by_their_owner_only) {
   const auto dev = *access_->authenticate(bearer(token));
   const auto other = *access_->authenticate(bearer(token_of("other", Role::kDeveloper)));
   EXPECT_FALSE(access_->revoke_token(other, dev.token));
-  EXPECT_FALSE(access_->create_token(other, UserId{"dev"}, 0, ""));
+  EXPECT_FALSE(access_->create_token(other, {.user = UserId{"dev"}}));
   clock_.advance_ms(60'001);
   const auto expired = access_->authenticate(bearer(token));
   ASSERT_FALSE(expired);
   EXPECT_NE(expired.error().message.find("expired at"), std::string::npos);
-  const auto second = *access_->create_token(other, UserId{"other"}, 0, "mine");
+  const auto second = *access_->create_token(other, {.user = UserId{"other"}, .note = "mine"});
   EXPECT_TRUE(access_->revoke_token(other, second.token.id));
   EXPECT_FALSE(access_->authenticate(bearer(second.secret)));
 }
@@ -154,7 +257,7 @@ TEST_F(AccessTest, a_job_token_is_good_for_its_project_and_kinds_until_its_job_e
   EXPECT_TRUE(access_->check<Right::kWrite>(*caller, "run/abc"));
   EXPECT_FALSE(access_->check<Right::kWrite>(*caller, "job"));
   EXPECT_FALSE(access_->check<Right::kWrite>(*caller, "runner"));
-  EXPECT_FALSE(access_->create_token(*caller, UserId{"dev"}, 0, ""));
+  EXPECT_FALSE(access_->create_token(*caller, {.user = UserId{"dev"}}));
   net::Credentials elsewhere = bearer(token);
   elsewhere.project = "other";
   EXPECT_FALSE(access_->authenticate(elsewhere));

@@ -29,8 +29,14 @@ Value json_of(const Token& token) {
                 {"project", token.project.value},
                 {"note", token.note},
                 {"created_at", format_time(token.created_ms)}};
+  if (token.role_max != Role::kAdmin) object["role"] = role_name(token.role_max);
+  if (token.only_project) object["only_project"] = true;
   if (token.expires_ms != 0) object["expires_at"] = format_time(token.expires_ms);
   return object;
+}
+
+Value json_of(const Member& member) {
+  return Object{{"user", member.user.value}, {"role", role_name(member.role)}};
 }
 
 template <class T>
@@ -55,7 +61,7 @@ std::string session_of(const Request& request) {
 }
 
 Result<Response> whoami(AccessService& access, Request& request) {
-  const auto role = access.role_of(request.caller.user, request.caller.project);
+  const auto role = access.role_in_force(request.caller);
   return Response::json(
       Object{{"user", request.caller.user.value},
              {"project", request.caller.project.value},
@@ -94,6 +100,35 @@ Result<Response> add_user(AccessService& access, Request& request) {
   return Response::json(json_of(user), 201);
 }
 
+Result<Response> change_user(AccessService& access, Request& request) {
+  TAKT_ASSIGN(const auto by, access.check<Right::kAdminister>(request.caller, "user"));
+  TAKT_ASSIGN(const Value body, request.json());
+  Fields fields(body, "");
+  std::optional<bool> disabled;
+  if (fields.has("disabled")) disabled = fields.boolean("disabled", false);
+  const std::string role_text = fields.text("role", "");
+  TAKT_RETURN_IF_ERROR(fields.done());
+  std::optional<Role> role;
+  if (!role_text.empty()) {
+    TAKT_ASSIGN(role, parse_role(role_text));
+  }
+  TAKT_ASSIGN(const User user,
+              access.change_user(by, UserId{request.path_param("user")}, role, disabled));
+  return Response::json(json_of(user));
+}
+
+Result<Response> set_member(AccessService& access, Request& request) {
+  TAKT_ASSIGN(const auto by, access.check<Right::kAdminister>(request.caller, "project"));
+  TAKT_ASSIGN(const Value body, request.json());
+  Fields fields(body, "");
+  const std::string role_text = fields.text("role");
+  TAKT_RETURN_IF_ERROR(fields.done());
+  TAKT_ASSIGN(const Role role, parse_role(role_text));
+  const Member member{UserId{request.path_param("user")}, role};
+  TAKT_RETURN_IF_ERROR(access.set_member(by, ProjectId{request.path_param("project")}, member));
+  return Response::json(json_of(member));
+}
+
 Result<Response> add_project(AccessService& access, Request& request) {
   TAKT_ASSIGN(const auto by, access.check<Right::kAdminister>(request.caller, "project"));
   TAKT_ASSIGN(const Value body, request.json());
@@ -107,19 +142,37 @@ Result<Response> add_project(AccessService& access, Request& request) {
 Result<Response> create_token(AccessService& access, Request& request) {
   TAKT_ASSIGN(const Value body, request.json());
   Fields fields(body, "");
-  const std::string user = fields.text("user", request.caller.user.value);
-  const std::string note = fields.text("note", "");
+  TokenWish wish;
+  wish.user.value = fields.text("user", request.caller.user.value);
+  wish.note = fields.text("note", "");
+  wish.only_project = fields.boolean("only_project", false);
+  const std::string role = fields.text("role", "admin");
   const std::string ttl = fields.text("expires_in", "");
   TAKT_RETURN_IF_ERROR(fields.done());
-  std::int64_t ttl_ms = 0;
+  TAKT_ASSIGN(wish.role_max, parse_role(role));
   if (!ttl.empty()) {
-    TAKT_ASSIGN(ttl_ms, parse_duration_ms(ttl));
+    TAKT_ASSIGN(wish.ttl_ms, parse_duration_ms(ttl));
   }
-  TAKT_ASSIGN(const IssuedToken issued,
-              access.create_token(request.caller, UserId{user}, ttl_ms, note));
+  TAKT_ASSIGN(const IssuedToken issued, access.create_token(request.caller, std::move(wish)));
   Value json = json_of(issued.token);
   json["token"] = issued.secret;
   return Response::json(json, 201);
+}
+
+void register_member_routes(net::Router& router, AccessService& access) {
+  const std::string members = "/api/v1/projects/{project}/members";
+  router.add(Method::kGet, members, [&](Request& r) -> Result<Response> {
+    TAKT_ASSIGN(const auto by, access.check<Right::kAdminister>(r.caller, "project"));
+    TAKT_ASSIGN(const auto found, access.list_members(by, ProjectId{r.path_param("project")}));
+    return list_response(found);
+  });
+  router.add(Method::kPut, members + "/{user}", [&](Request& r) { return set_member(access, r); });
+  router.add(Method::kDelete, members + "/{user}", [&](Request& r) -> Result<Response> {
+    TAKT_ASSIGN(const auto by, access.check<Right::kAdminister>(r.caller, "project"));
+    TAKT_RETURN_IF_ERROR(
+        access.remove_member(by, ProjectId{r.path_param("project")}, UserId{r.path_param("user")}));
+    return Response::empty();
+  });
 }
 
 }  // namespace
@@ -138,6 +191,9 @@ void register_routes(net::Router& router, AccessService& access) {
     return list_response(users);
   });
   router.add(Method::kPost, "/api/v1/users", [&](Request& r) { return add_user(access, r); });
+  router.add(Method::kPatch, "/api/v1/users/{user}",
+             [&](Request& r) { return change_user(access, r); });
+  register_member_routes(router, access);
   router.add(Method::kGet, "/api/v1/projects", [&](Request& r) -> Result<Response> {
     TAKT_ASSIGN(const auto by, access.check<Right::kRead>(r.caller, "project"));
     TAKT_ASSIGN(const auto projects, access.list_projects(by));

@@ -63,14 +63,14 @@ Result<JobClaims> parse_job_token(std::string_view text, std::string_view key) {
   return claims;
 }
 
-Result<std::string> token_of_authorization(std::string_view header) {
-  if (starts_with_word(header, "bearer")) return std::string(header.substr(7));
+Result<Presented> parse_authorization(std::string_view header) {
+  if (starts_with_word(header, "bearer")) return Presented{"", std::string(header.substr(7))};
   if (starts_with_word(header, "basic")) {
     auto decoded = base64_decode(header.substr(6));
     if (!decoded) return malformed_token();
     const auto colon = decoded->find(':');
     if (colon == std::string::npos) return malformed_token();
-    return decoded->substr(colon + 1);
+    return Presented{decoded->substr(0, colon), decoded->substr(colon + 1)};
   }
   return fail(Code::kUnauthenticated, "the Authorization header is neither Bearer nor Basic",
               "send `Authorization: Bearer TOKEN`");

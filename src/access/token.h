@@ -36,7 +36,12 @@ std::string render_job_token(const JobClaims& claims, std::string_view key);
 /// kUnauthenticated unless the signature fits; expiry is the caller's to check.
 Result<JobClaims> parse_job_token(std::string_view text, std::string_view key);
 
-/// The token text inside an Authorization header (Bearer, or the password of Basic).
-Result<std::string> token_of_authorization(std::string_view header);
+/// What an Authorization header presents: Bearer TOKEN, or Basic with the token as the password and
+/// its user's name (or its id, or nothing) as the user.
+struct Presented {
+  std::string user;  // "" when the form has none
+  std::string token;
+};
+Result<Presented> parse_authorization(std::string_view header);
 
 }  // namespace takt::access

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// takt login | whoami | user | token | project
+// takt login | whoami | user | token | project | audit
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
@@ -74,13 +74,16 @@ Status print_items(Session& session, const std::string& path,
 }
 
 struct Options {
-  std::string name, role = "developer", user, note, expires, token;
+  std::string name, role = "developer", user, note, expires, token, role_max;
+  bool only_project = false, disable = false, enable = false;
 };
 
 Status create_token(Session& session, const Options& options) {
   Object body{{"note", options.note}};
   if (!options.user.empty()) body["user"] = options.user;
   if (!options.expires.empty()) body["expires_in"] = options.expires;
+  if (!options.role_max.empty()) body["role"] = options.role_max;
+  if (options.only_project) body["only_project"] = true;
   TAKT_ASSIGN(const Value token, session.post("/api/v1/tokens", body));
   if (session.json())
     print_json(token);
@@ -94,12 +97,26 @@ Status create_token(Session& session, const Options& options) {
   return {};
 }
 
+Status change_user(Session& session, const Options& options) {
+  Object body;
+  if (!options.role_max.empty()) body["role"] = options.role_max;
+  if (options.disable || options.enable) body["disabled"] = options.disable;
+  TAKT_ASSIGN(const Value user, session.patch("/api/v1/users/" + segment(options.name), body));
+  if (session.json())
+    print_json(user);
+  else
+    print_line(options.name + " is " + cell(user, "role") +
+               (user.bool_or("disabled", false) ? ", disabled" : ""));
+  return {};
+}
+
 void add_user_commands(CLI::App& app, Chosen& chosen, const std::shared_ptr<Options>& o) {
   auto* user = app.add_subcommand("user", "people");
   user->require_subcommand(1);
   auto* add = user->add_subcommand("add", "add a user");
   add->add_option("name", o->name, "name")->required();
-  add->add_option("--role", o->role, "viewer, developer, operator or admin");
+  add->add_option("--role", o->role,
+                  "viewer, developer, operator or admin; none: only in projects that name them");
   declare(add, chosen, [o](Session& s) -> Status {
     TAKT_ASSIGN(const Value added,
                 s.post("/api/v1/users", Object{{"name", o->name}, {"role", o->role}}));
@@ -111,7 +128,56 @@ void add_user_commands(CLI::App& app, Chosen& chosen, const std::shared_ptr<Opti
     return {};
   });
   declare(user->add_subcommand("ls", "list users"), chosen, [](Session& s) {
-    return print_items(s, "/api/v1/users", {"name", "role", "created_at"});
+    return print_items(s, "/api/v1/users", {"name", "role", "disabled", "created_at"});
+  });
+  auto* set = user->add_subcommand("set", "change a user");
+  set->add_option("name", o->name, "name")->required();
+  set->add_option("--role", o->role_max, "the new role");
+  set->add_flag("--disable", o->disable, "no token of theirs works any more");
+  set->add_flag("--enable", o->enable, "their tokens work again")->excludes("--disable");
+  declare(set, chosen, [o](Session& s) { return change_user(s, *o); });
+}
+
+Status done(Session& session, const Value& value, const std::string& sentence) {
+  if (session.json())
+    print_json(value);
+  else
+    print_line(sentence);
+  return {};
+}
+
+void add_project_commands(CLI::App& app, Chosen& chosen, const std::shared_ptr<Options>& o) {
+  auto* project = app.add_subcommand("project", "projects and who works in them");
+  project->require_subcommand(1);
+  auto* create = project->add_subcommand("create", "make a project");
+  create->add_option("name", o->name, "name")->required();
+  declare(create, chosen, [o](Session& s) -> Status {
+    TAKT_ASSIGN(const Value made, s.post("/api/v1/projects", Object{{"name", o->name}}));
+    return done(s, made, "made project " + o->name);
+  });
+  declare(project->add_subcommand("ls", "list the projects you have a part in"), chosen,
+          [](Session& s) { return print_items(s, "/api/v1/projects", {"name", "created_at"}); });
+  const auto members = [o] { return "/api/v1/projects/" + segment(o->name) + "/members"; };
+  auto* list = project->add_subcommand("members", "who has a role of its own in a project");
+  list->add_option("name", o->name, "project")->required();
+  declare(list, chosen,
+          [members](Session& s) { return print_items(s, members(), {"user", "role"}); });
+  auto* grant = project->add_subcommand("grant", "give a user a role in a project");
+  grant->add_option("name", o->name, "project")->required();
+  grant->add_option("user", o->user, "user")->required();
+  grant->add_option("--role", o->role, "viewer, developer or operator");
+  declare(grant, chosen, [o, members](Session& s) -> Status {
+    TAKT_ASSIGN(const Value member,
+                s.put(members() + "/" + segment(o->user), Object{{"role", o->role}}));
+    return done(s, member, o->user + " is " + o->role + " in project " + o->name);
+  });
+  auto* revoke = project->add_subcommand("revoke", "let the user's own role count again");
+  revoke->add_option("name", o->name, "project")->required();
+  revoke->add_option("user", o->user, "user")->required();
+  declare(revoke, chosen, [o, members](Session& s) -> Status {
+    TAKT_RETURN_IF_ERROR(s.del(members() + "/" + segment(o->user)));
+    return done(s, Object{{"removed", o->user}},
+                o->user + " has no role of its own in project " + o->name);
   });
 }
 
@@ -122,10 +188,13 @@ void add_token_commands(CLI::App& app, Chosen& chosen, const std::shared_ptr<Opt
   create->add_option("--user", o->user, "for another user (admin only)");
   create->add_option("--note", o->note, "what it is for");
   create->add_option("--expires", o->expires, "such as 12h; default: never");
+  create->add_option("--role", o->role_max, "at most this of the user's role counts");
+  create->add_flag("--only-project", o->only_project, "good for the project (--project) alone");
   declare(create, chosen, [o](Session& s) { return create_token(s, *o); });
   declare(token->add_subcommand("ls", "list tokens"), chosen, [](Session& s) {
-    return print_items(s, "/api/v1/tokens",
-                       {"id", "user", "project", "note", "created_at", "expires_at"});
+    return print_items(
+        s, "/api/v1/tokens",
+        {"id", "user", "project", "only_project", "role", "note", "created_at", "expires_at"});
   });
   auto* revoke = token->add_subcommand("revoke", "make a token useless");
   revoke->add_option("id", o->name, "as `takt token ls` shows it")->required();
@@ -159,20 +228,8 @@ void add_access_commands(CLI::App& app, Chosen& chosen) {
           });
   add_user_commands(app, chosen, o);
   add_token_commands(app, chosen, o);
-  auto* project = app.add_subcommand("project", "projects");
-  project->require_subcommand(1);
-  auto* create = project->add_subcommand("create", "make a project");
-  create->add_option("name", o->name, "name")->required();
-  declare(create, chosen, [o](Session& s) -> Status {
-    TAKT_ASSIGN(const Value made, s.post("/api/v1/projects", Object{{"name", o->name}}));
-    if (s.json())
-      print_json(made);
-    else
-      print_line("made project " + o->name);
-    return {};
-  });
-  declare(project->add_subcommand("ls", "list projects"), chosen,
-          [](Session& s) { return print_items(s, "/api/v1/projects", {"name", "created_at"}); });
+  add_project_commands(app, chosen, o);
+  add_audit_commands(app, chosen);
 }
 
 }  // namespace takt::cli

@@ -37,6 +37,7 @@ void add_reproduce_commands(CLI::App& app, Chosen& chosen);
 void add_service_commands(CLI::App& app, Chosen& chosen);
 void add_pipeline_commands(CLI::App& app, Chosen& chosen);
 void add_access_commands(CLI::App& app, Chosen& chosen);
+void add_audit_commands(CLI::App& app, Chosen& chosen);  // called by add_access_commands
 void add_spine_commands(CLI::App& app, Chosen& chosen);
 
 /// The work a command waited for ended badly; nothing more is printed, exit code 1.

@@ -9,6 +9,7 @@ export const settings = {
   'project.switch': 'Switch project',
   'role.admin': 'admin',
   'role.developer': 'developer',
+  'role.none': 'none',
   'role.operator': 'operator',
   'role.viewer': 'viewer',
   'settings.density': 'Density',

@@ -10,6 +10,7 @@ export const settings: Record<keyof typeof en, string> = {
   'project.switch': '切换项目',
   'role.admin': '管理员',
   'role.developer': '开发',
+  'role.none': '无',
   'role.operator': '运维',
   'role.viewer': '只读',
   'settings.density': '密度',
