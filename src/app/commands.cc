@@ -8,6 +8,7 @@
 #include <map>
 
 #include "takt/app/backup.h"
+#include "takt/app/db_commands.h"
 #include "takt/app/server.h"
 #include "takt/app/stop.h"
 #include "takt/base/file.h"
@@ -180,6 +181,7 @@ int run_command(const std::vector<std::string>& words) {
   if (command == "infer") return infer_command(rest);
   if (command == "stop") return stop_command(rest);
   if (command == "restore") return restore_command(rest);
+  if (command == "db") return db_command(rest, environment_map());
   return cli::run(words);
 }
 

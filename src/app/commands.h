@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands that are processes of their own (server, gateway, infer) or open a stopped data
-// folder (restore); all others are clients of the server and live in cli.
+// folder (restore, db); all others are clients of the server and live in cli.
 #pragma once
 
 #include <string>

@@ -10,6 +10,7 @@
 #include "takt/app/platform.h"
 #include "takt/base/testing/temp_dir.h"
 #include "takt/net/compression.h"
+#include "takt/net/testing/raw_client.h"
 
 namespace takt::app {
 namespace {
@@ -64,17 +65,45 @@ Routes described() {
   return routes;
 }
 
-TEST(Contract, routes_and_description_are_the_same) {
-  const testing::TempDir dir;
-  const auto settings = Settings::load({"--listen", "127.0.0.1:0", "--gateway-listen",
-                                        "127.0.0.1:0", "--gateway-grpc-listen", "127.0.0.1:0"},
-                                       {});
-  ASSERT_TRUE(settings) << settings.error().text();
-  auto platform = Platform::open(*settings, dir.path(), system_clock());
-  ASSERT_TRUE(platform) << platform.error().text();
-  ASSERT_TRUE((*platform)->register_routes());
+/// A platform with all its routes, which does not listen.
+class Contract : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto settings = Settings::load({"--listen", "127.0.0.1:0", "--gateway-listen", "127.0.0.1:0",
+                                    "--gateway-grpc-listen", "127.0.0.1:0"},
+                                   {});
+    ASSERT_TRUE(settings) << settings.error().text();
+    settings_ = std::make_unique<Settings>(std::move(*settings));
+    auto platform = Platform::open(*settings_, dir_.path(), system_clock());
+    ASSERT_TRUE(platform) << platform.error().text();
+    platform_ = std::move(*platform);
+    ASSERT_TRUE(platform_->register_routes());
+  }
+  testing::TempDir dir_;
+  std::unique_ptr<Settings> settings_;
+  std::unique_ptr<Platform> platform_;
+};
+
+/// Knows nobody.
+class Stranger final : public net::Authenticator {
+ public:
+  Result<net::Caller> authenticate(const net::Credentials&) override {
+    return fail(Code::kUnauthenticated, "who are you");
+  }
+};
+
+TEST_F(Contract, no_route_of_any_protocol_opens_without_credentials) {
+  Stranger stranger;
+  const auto server =
+      net::Server::start({.listen = "127.0.0.1:0"}, platform_->router(), &stranger, system_clock());
+  ASSERT_TRUE(server) << server.error().text();
+  EXPECT_EQ(net::testing::routes_open_to_anyone(platform_->router(), (*server)->port()),
+            std::vector<std::string>{});
+}
+
+TEST_F(Contract, routes_and_description_are_the_same) {
   Routes served;
-  for (const auto& route : (*platform)->routes())
+  for (const auto& route : platform_->router().routes())
     if (is_ours(route.pattern))
       served[lower(net::method_name(route.method)) + " " + without_names(route.pattern)] =
           route.access == net::Access::kAnonymous;

@@ -41,6 +41,7 @@
 #include "takt/spine/why.h"
 #include "takt/store/blobs.h"
 #include "takt/store/database.h"
+#include "takt/store/event_chain.h"
 #include "takt/store/migrations.h"
 #include "takt/track/artifact_service.h"
 #include "takt/track/logged_model_service.h"
@@ -83,16 +84,6 @@ std::vector<std::string> split_list(const std::string& text) {
   return items;
 }
 
-std::vector<store::Migration> all_migrations() {
-  std::vector<store::Migration> all;
-  for (const auto room :
-       {store::migrations(), access::migrations(), data::migrations(), track::migrations(),
-        jobs::migrations(), models::migrations(), services::migrations(), pipelines::migrations()})
-    all.insert(all.end(), room.begin(), room.end());
-  std::ranges::sort(all, {}, &store::Migration::name);
-  return all;
-}
-
 class RunningPlatform final : public Platform {
  public:
   RunningPlatform(const Settings& settings, std::filesystem::path data_dir, Clock& clock)
@@ -104,7 +95,7 @@ class RunningPlatform final : public Platform {
   Status start() override;
   void stop() override;
   std::string url() const override { return url_; }
-  std::vector<net::Router::RouteInfo> routes() const override { return router_.routes(); }
+  const net::Router& router() const override { return router_; }
 
  private:
   Status open_store();
@@ -123,6 +114,7 @@ class RunningPlatform final : public Platform {
   std::unique_ptr<store::Database> db_;
   std::unique_ptr<store::BlobStore> blobs_;
   std::unique_ptr<access::AccessService> access_;
+  std::unique_ptr<access::AuditService> audit_;
   std::unique_ptr<spine::EventStream> events_;
   std::unique_ptr<spine::WhyService> why_;
   std::unique_ptr<spine::LineService> line_;
@@ -148,6 +140,7 @@ Status RunningPlatform::open() {
   TAKT_ASSIGN(access_, access::AccessService::open(
                            *db_, {.auth_off = !settings_.is_on("auth"),
                                   .admin_token_file = (data_dir_ / "admin-token").string()}));
+  audit_ = std::make_unique<access::AuditService>(*db_);
   events_ = std::make_unique<spine::EventStream>(*db_);
   why_ = std::make_unique<spine::WhyService>(*db_);
   line_ = std::make_unique<spine::LineService>(*db_);
@@ -169,6 +162,7 @@ Status RunningPlatform::open_store() {
   TAKT_ASSIGN(db_, store::Database::open({.location = location}, clock_));
   const auto migrations = all_migrations();
   TAKT_RETURN_IF_ERROR(db_->migrate(migrations));
+  TAKT_RETURN_IF_ERROR(store::chain_old_events(*db_));
   TAKT_ASSIGN(blobs_, store::BlobStore::open(data_dir_ / "blobs", *db_));
   return {};
 }
@@ -236,6 +230,7 @@ void RunningPlatform::add_routes() {
                                      return server_ ? server_->stats() : net::Server::Stats{};
                                    }});
   access::register_routes(router_, *access_);
+  access::register_audit_routes(router_, *audit_, *access_);
   spine::register_routes(router_, {*db_, *blobs_, *access_, *events_, *why_, *line_});
   data::register_routes(router_, *datasets_, *access_);
   jobs::register_routes(router_, *jobs_, *access_);
@@ -296,6 +291,16 @@ void RunningPlatform::stop() {
 }
 
 }  // namespace
+
+std::vector<store::Migration> all_migrations() {
+  std::vector<store::Migration> all;
+  for (const auto room :
+       {store::migrations(), access::migrations(), data::migrations(), track::migrations(),
+        jobs::migrations(), models::migrations(), services::migrations(), pipelines::migrations()})
+    all.insert(all.end(), room.begin(), room.end());
+  std::ranges::sort(all, {}, &store::Migration::name);
+  return all;
+}
 
 Result<std::unique_ptr<Platform>> Platform::open(const Settings& settings,
                                                  const std::filesystem::path& data_dir,

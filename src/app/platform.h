@@ -11,8 +11,12 @@
 #include "takt/app/settings.h"
 #include "takt/base/clock.h"
 #include "takt/net/http.h"
+#include "takt/store/migration.h"
 
 namespace takt::app {
+
+/// Of all rooms, in the order of their names.
+std::vector<store::Migration> all_migrations();
 
 class Platform {
  public:
@@ -29,7 +33,7 @@ class Platform {
   /// Where this server's own clients reach it: http://127.0.0.1:8700.
   virtual std::string url() const = 0;
   /// Every route, once registered; for the tests that hold routes against the contract.
-  virtual std::vector<net::Router::RouteInfo> routes() const = 0;
+  virtual const net::Router& router() const = 0;
 };
 
 }  // namespace takt::app

@@ -21,7 +21,7 @@ constexpr std::string_view kDifferent = "the outcome differs";
 
 constexpr const char* kFooter =
     "Processes: takt server, takt gateway, takt infer (each has its own --help).\n"
-    "On a data folder: takt stop, takt restore.\n"
+    "On a data folder: takt stop, takt restore, takt db check, takt db migrate.\n"
     "Exit codes: 0 done, 1 the awaited work failed, 2 wrong input, 3 not allowed, 4 not found,\n"
     "5 conflict, 6 exhausted, 7 reproduced but different, 69 server not reachable, 70 internal, 75 "
     "timed out.";

@@ -28,7 +28,7 @@ std::string bash_script(const CLI::App& app) {
                words_of(*inner) + "\" ;;\n";
   }
   return "_takt() {\n  local at=\"\" words=\"" + words_of(app) +
-         " server gateway infer restore\" word\n" +
+         " server gateway infer restore db\" word\n" +
          "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
          "    case \"$word\" in -*) ;; *) at=\"${at:+$at/}$word\" ;; esac\n  done\n" +
          "  case \"$at\" in\n" + cases + "    \"\") ;;\n    *) words=\"\" ;;\n  esac\n" +

@@ -20,6 +20,19 @@ const T& cell_as(const Cell& cell) {
 
 }  // namespace
 
+namespace internal {
+
+bool is_postgres_uri(std::string_view location) {
+  return location.starts_with("postgresql://") || location.starts_with("postgres://");
+}
+
+std::unique_ptr<Engine> make_engine(const DatabaseOptions& options, const Clock& clock) {
+  if (is_postgres_uri(options.location)) return std::make_unique<PostgresEngine>(options.location);
+  return std::make_unique<SqliteEngine>(options.location, options.sync_full, clock);
+}
+
+}  // namespace internal
+
 std::int64_t Row::integer(std::size_t i) const {
   return is_null(i) ? 0 : cell_as<std::int64_t>(cells_.at(i));
 }
@@ -47,14 +60,7 @@ Result<std::optional<Row>> Reader::find(std::string_view sql, const Params& para
 }
 
 Result<std::unique_ptr<Database>> Database::open(const DatabaseOptions& options, Clock& clock) {
-  const std::string_view location = options.location;
-  std::unique_ptr<internal::Engine> engine;
-  if (location.starts_with("postgresql://") || location.starts_with("postgres://")) {
-    engine = std::make_unique<internal::PostgresEngine>(options.location);
-  } else {
-    engine = std::make_unique<internal::SqliteEngine>(options.location, options.sync_full, clock);
-  }
-  return internal::EngineDatabase::open(std::move(engine), options, clock);
+  return internal::EngineDatabase::open(internal::make_engine(options, clock), options, clock);
 }
 
 Status Database::write(const WriteFn& fn) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +20,8 @@ class Connection {
   virtual ~Connection() = default;
   virtual Result<Rows> query(std::string_view sql, const Params& params) = 0;
   virtual Result<std::int64_t> exec(std::string_view sql, const Params& params) = 0;
+  /// Row by row, in constant memory, inside the open transaction.
+  virtual Status each_row(std::string_view sql, const std::function<Status(const Row&)>& take) = 0;
   /// Several statements that may change the schema, inside the open transaction.
   virtual Status run_script(std::string_view script) = 0;
 
@@ -44,6 +47,18 @@ class Connection {
   virtual bool is_lost() const = 0;
 };
 
+/// Reads on a connection of one's own.
+class ConnectionReader final : public Reader {
+ public:
+  explicit ConnectionReader(Connection& connection) : connection_(connection) {}
+  Result<Rows> query(std::string_view sql, const Params& params) override {
+    return connection_.query(sql, params);
+  }
+
+ private:
+  Connection& connection_;
+};
+
 /// Where connections come from.
 class Engine {
  public:
@@ -52,6 +67,10 @@ class Engine {
   virtual Status backup_to(const std::string& path) = 0;
   virtual std::string_view dialect() const = 0;
 };
+
+/// By the location: SQLite for a path, PostgreSQL for a URI.
+bool is_postgres_uri(std::string_view location);
+std::unique_ptr<Engine> make_engine(const DatabaseOptions& options, const Clock& clock);
 
 /// What both engines refuse alike: NaN, and text with a NUL character.
 Status check_params(const Params& params);

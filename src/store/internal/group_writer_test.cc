@@ -21,6 +21,9 @@ class LosingConnection final : public Connection {
   Result<std::int64_t> exec(std::string_view sql, const Params& params) override {
     return real_->exec(sql, params);
   }
+  Status each_row(std::string_view sql, const std::function<Status(const Row&)>& take) override {
+    return real_->each_row(sql, take);
+  }
   Status run_script(std::string_view script) override { return real_->run_script(script); }
   Status begin_write() override { return real_->begin_write(); }
   Status begin_read(std::int64_t timeout_ms) override { return real_->begin_read(timeout_ms); }

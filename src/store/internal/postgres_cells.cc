@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "takt/base/digest.h"
+
 namespace takt::store::internal {
 namespace {
 
@@ -40,6 +42,27 @@ std::string parse_bytea(std::string_view text) {
   return bytes;
 }
 
+void append_copy_text(std::string& to, std::string_view text) {
+  for (const char c : text) {
+    switch (c) {
+      case '\\':
+        to += "\\\\";
+        break;
+      case '\n':
+        to += "\\n";
+        break;
+      case '\r':
+        to += "\\r";
+        break;
+      case '\t':
+        to += "\\t";
+        break;
+      default:
+        to += c;
+    }
+  }
+}
+
 Code postgres_code(std::string_view state) {
   if (state.starts_with("23")) return Code::kConflict;
   if (state == "53100" || state == "53200") return Code::kExhausted;
@@ -53,6 +76,25 @@ Code postgres_code(std::string_view state) {
 }
 
 }  // namespace
+
+void append_copy_line(std::string& to, const Row& row) {
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (i > 0) to += '\t';
+    const Cell& cell = row.cell(i);
+    if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+      to += std::to_string(*whole);
+    } else if (const auto* real = std::get_if<double>(&cell)) {
+      to += number_text(*real);
+    } else if (const auto* text = std::get_if<std::string>(&cell)) {
+      append_copy_text(to, *text);
+    } else if (const auto* bytes = std::get_if<Bytes>(&cell)) {
+      to += "\\\\x" + to_hex(bytes->value);
+    } else {
+      to += "\\N";
+    }
+  }
+  to += '\n';
+}
 
 unsigned postgres_type_of(const Cell& cell) {
   if (std::holds_alternative<std::int64_t>(cell)) return kPgInt8;

@@ -34,6 +34,9 @@ struct PostgresParams {
   std::vector<int> formats;
 };
 
+/// A row as a line of COPY's text format.
+void append_copy_line(std::string& to, const Row& row);
+
 Cell cell_from_postgres(unsigned type, std::string_view text);
 
 /// From SQLSTATE, the server's message and the violated constraint's name.

@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kPostgresStatementsMax = 512;
 constexpr int kPostgresLockTimeoutMs = 10'000;
 constexpr int kStatusAttemptsMax = 50;
+constexpr std::size_t kFetchRows = 2000;
+constexpr std::size_t kCopyBufferBytes = 256 << 10;
 
 // Serialises all writing transactions of all servers on one database, so that event sequence
 // follows commit order. The number is "takt" in ASCII.
@@ -175,6 +177,51 @@ Result<std::int64_t> PostgresConnection::exec(std::string_view sql, const Params
   TAKT_ASSIGN(const Answer answer, run(sql, params));
   const std::string count = PQcmdTuples(answer.get());
   return count.empty() ? 0 : std::stoll(count);
+}
+
+Status PostgresConnection::each_row(std::string_view sql,
+                                    const std::function<Status(const Row&)>& take) {
+  const std::string cursor = "r" + std::to_string(++names_given_);
+  TAKT_RETURN_IF_ERROR(
+      run_plain("DECLARE " + cursor + " NO SCROLL CURSOR FOR " + std::string(sql)));
+  const std::string fetch = "FETCH " + std::to_string(kFetchRows) + " FROM " + cursor;
+  for (bool is_end = false; !is_end;) {
+    TAKT_ASSIGN(const Rows rows, query(fetch, {}));
+    for (const Row& row : rows) TAKT_RETURN_IF_ERROR(take(row));
+    is_end = rows.size() < kFetchRows;
+  }
+  return run_plain("CLOSE " + cursor);
+}
+
+Status PostgresConnection::begin_copy(const std::string& sql) {
+  const Answer answer(PQexec(connection_, sql.c_str()));
+  if (PQresultStatus(answer.get()) == PGRES_COPY_IN) return {};
+  const char* state = PQresultErrorField(answer.get(), PG_DIAG_SQLSTATE);
+  return fail(postgres_error(state == nullptr ? "" : state, PQerrorMessage(connection_), {}, sql));
+}
+
+Status PostgresConnection::copy_row(const Row& row) {
+  append_copy_line(copy_buffer_, row);
+  if (copy_buffer_.size() < kCopyBufferBytes) return {};
+  const int sent =
+      PQputCopyData(connection_, copy_buffer_.data(), static_cast<int>(copy_buffer_.size()));
+  copy_buffer_.clear();
+  if (sent == 1) return {};
+  return fail(postgres_error("", PQerrorMessage(connection_), {}, "COPY"));
+}
+
+Status PostgresConnection::end_copy() {
+  const bool is_sent =
+      PQputCopyData(connection_, copy_buffer_.data(), static_cast<int>(copy_buffer_.size())) == 1 &&
+      PQputCopyEnd(connection_, nullptr) == 1;
+  copy_buffer_.clear();
+  Status status;
+  if (!is_sent) status = fail(postgres_error("", PQerrorMessage(connection_), {}, "COPY"));
+  while (pg_result* result = PQgetResult(connection_)) {
+    const auto answer = check(result, "COPY");
+    if (status && !answer) status = fail(answer.error());
+  }
+  return status;
 }
 
 Status PostgresConnection::run_script(std::string_view script) {

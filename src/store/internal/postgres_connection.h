@@ -37,6 +37,7 @@ class PostgresConnection final : public Connection {
 
   Result<Rows> query(std::string_view sql, const Params& params) override;
   Result<std::int64_t> exec(std::string_view sql, const Params& params) override;
+  Status each_row(std::string_view sql, const std::function<Status(const Row&)>& take) override;
   Status run_script(std::string_view script) override;
   Status begin_write() override;
   Status begin_read(std::int64_t timeout_ms) override;
@@ -49,6 +50,11 @@ class PostgresConnection final : public Connection {
   bool is_lost() const override;
   std::string transaction_id() const override { return transaction_id_; }
   Result<bool> was_committed(const std::string& transaction_id) override;
+
+  /// `COPY table (…) FROM STDIN`, then its rows, then the end; inside the open transaction.
+  Status begin_copy(const std::string& sql);
+  Status copy_row(const Row& row);
+  Status end_copy();
 
  private:
   struct ResultDeleter {
@@ -76,6 +82,7 @@ class PostgresConnection final : public Connection {
   std::unordered_map<std::string, Statement> statements_;
   std::int64_t names_given_ = 0;
   std::string transaction_id_;
+  std::string copy_buffer_;
   bool has_open_part_ = false;
   bool is_shut_down_ = false;  // the server announced the end of this session
 };

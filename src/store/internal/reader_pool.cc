@@ -5,27 +5,13 @@
 #include <chrono>
 
 namespace takt::store::internal {
-namespace {
-
-class SnapshotReader final : public Reader {
- public:
-  explicit SnapshotReader(Connection& connection) : connection_(connection) {}
-  Result<Rows> query(std::string_view sql, const Params& params) override {
-    return connection_.query(sql, params);
-  }
-
- private:
-  Connection& connection_;
-};
-
-}  // namespace
 
 Status ReaderPool::read(Deadline deadline, const ReadFn& fn) {
   TAKT_ASSIGN(auto connection, acquire(deadline));
   Status status = connection != nullptr ? Status{} : Status{fail(Code::kInternal, "no connection")};
   if (status) status = begin(connection, deadline);
   if (status) {
-    SnapshotReader reader(*connection);
+    ConnectionReader reader(*connection);
     status = fn(reader);
   }
   // Also when it did not begin: nothing half open may lie among the idle ones.

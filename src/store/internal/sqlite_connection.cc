@@ -202,7 +202,7 @@ Result<sqlite3_stmt*> SqliteConnection::statement(std::string_view sql) {
   return stmt;
 }
 
-Status SqliteConnection::run(std::string_view sql, const Params& params, Rows* rows) {
+Status SqliteConnection::run(std::string_view sql, const Params& params, const TakeRow& take) {
   TAKT_RETURN_IF_ERROR(check_params(params));
   TAKT_ASSIGN(sqlite3_stmt * stmt, statement(sql));
   const int wanted = sqlite3_bind_parameter_count(stmt);
@@ -215,13 +215,13 @@ Status SqliteConnection::run(std::string_view sql, const Params& params, Rows* r
   for (int i = 0; i < wanted && result == SQLITE_OK; ++i) {
     result = bind_cell(stmt, i + 1, params[static_cast<std::size_t>(i)]);
   }
+  Status status;
   if (result == SQLITE_OK) {
-    while ((result = sqlite3_step(stmt)) == SQLITE_ROW) {
-      if (rows != nullptr) rows->push_back(column_row(stmt));
+    while ((result = sqlite3_step(stmt)) == SQLITE_ROW && status) {
+      if (take) status = take(column_row(stmt));
     }
   }
-  Status status;
-  if (result != SQLITE_DONE) status = fail(sqlite_error(db_, result, sql));
+  if (status && result != SQLITE_DONE) status = fail(sqlite_error(db_, result, sql));
   sqlite3_reset(stmt);
   sqlite3_clear_bindings(stmt);
   return status;
@@ -229,13 +229,21 @@ Status SqliteConnection::run(std::string_view sql, const Params& params, Rows* r
 
 Result<Rows> SqliteConnection::query(std::string_view sql, const Params& params) {
   Rows rows;
-  TAKT_RETURN_IF_ERROR(run(sql, params, &rows));
+  TAKT_RETURN_IF_ERROR(run(sql, params, [&rows](Row row) -> Status {
+    rows.push_back(std::move(row));
+    return {};
+  }));
   return rows;
 }
 
 Result<std::int64_t> SqliteConnection::exec(std::string_view sql, const Params& params) {
-  TAKT_RETURN_IF_ERROR(run(sql, params, nullptr));
+  TAKT_RETURN_IF_ERROR(run(sql, params, {}));
   return static_cast<std::int64_t>(sqlite3_changes64(db_));
+}
+
+Status SqliteConnection::each_row(std::string_view sql,
+                                  const std::function<Status(const Row&)>& take) {
+  return run(sql, {}, take);
 }
 
 Status SqliteConnection::run_script(std::string_view script) {

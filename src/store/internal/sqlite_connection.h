@@ -41,6 +41,7 @@ class SqliteConnection final : public Connection {
 
   Result<Rows> query(std::string_view sql, const Params& params) override;
   Result<std::int64_t> exec(std::string_view sql, const Params& params) override;
+  Status each_row(std::string_view sql, const std::function<Status(const Row&)>& take) override;
   Status run_script(std::string_view script) override;
   Status begin_write() override;
   Status begin_read(std::int64_t timeout_ms) override;
@@ -63,9 +64,10 @@ class SqliteConnection final : public Connection {
     }
   };
   Result<sqlite3_stmt*> statement(std::string_view sql);
-  /// Binds and steps to the end; rows go to `rows` unless it is null.
-  Status run(std::string_view sql, const Params& params, Rows* rows);
-  Status run_plain(std::string_view sql) { return run(sql, {}, nullptr); }
+  using TakeRow = std::function<Status(Row)>;
+  /// Binds and steps to the end; rows go to `take` unless it is empty.
+  Status run(std::string_view sql, const Params& params, const TakeRow& take);
+  Status run_plain(std::string_view sql) { return run(sql, {}, {}); }
   bool is_late() const;
   void forget_statements();
 

@@ -97,3 +97,17 @@ DELETE FROM packs WHERE id = ?1
 
 -- name: stored_blob_bytes
 SELECT COALESCE(SUM(stored_bytes), 0) FROM blobs
+
+-- name: all_blobs
+SELECT digest, pack, pack_offset, stored_bytes, raw_bytes FROM blobs ORDER BY pack, pack_offset
+
+-- name: all_packs
+SELECT id, digest, stored_bytes FROM packs
+
+-- name: find_blob_place
+SELECT pack, pack_offset FROM blobs WHERE digest = ?1
+
+-- name: grants_without_blob
+SELECT COUNT(*), COALESCE(MIN(blob_projects.digest), '')
+FROM blob_projects LEFT JOIN blobs ON blobs.digest = blob_projects.digest
+WHERE blobs.digest IS NULL
