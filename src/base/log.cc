@@ -5,6 +5,7 @@
 #include <spdlog/sinks/ansicolor_sink.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 
@@ -104,6 +105,29 @@ std::string text_line(LogLevel level, std::string_view message, const Object& fi
   return line;
 }
 
+/// The end of the characters from `at` on that are among these.
+std::size_t end_of(std::string_view characters, std::string_view line, std::size_t at) {
+  return std::min(line.find_first_not_of(characters, at), line.size());
+}
+
+/// A token that came with a path or in an error's text keeps its name and loses its secret:
+/// takt_0a1b_…, whichever way it got into the line.
+void hide_secrets(std::string& line) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::size_t at = 0;
+  while ((at = line.find("takt", at)) != std::string::npos) {
+    const std::size_t kind_end = end_of("abcdefghijklmnopqrstuvwxyz", line, at);  // takt, taktjob …
+    at = kind_end;
+    if (kind_end == line.size() || line[kind_end] != '_') continue;
+    const std::size_t id_end = end_of(kHex, line, kind_end + 1);
+    if (id_end == line.size() || line[id_end] != '_') continue;
+    const std::size_t secret_end = end_of(kHex, line, id_end + 1);
+    if (secret_end == id_end + 1) continue;
+    line.replace(id_end + 1, secret_end - id_end - 1, "…");
+    at = id_end + 1;
+  }
+}
+
 }  // namespace
 
 void log_setup(LogLevel level, LogFormat format) {
@@ -117,9 +141,10 @@ bool log_enabled(LogLevel level) { return level >= level_now.load(std::memory_or
 void log_write(LogLevel level, std::string_view message, Object fields) {
   if (!log_enabled(level)) return;
   spdlog::logger& out = logger();
-  const std::string line = writes_json.load(std::memory_order_relaxed)
-                               ? json_line(level, message, fields)
-                               : text_line(level, message, fields);
+  std::string line = writes_json.load(std::memory_order_relaxed)
+                         ? json_line(level, message, fields)
+                         : text_line(level, message, fields);
+  hide_secrets(line);
   out.log(spdlog_level(level), spdlog::string_view_t(line));
 }
 

@@ -30,6 +30,20 @@ TEST(LogTest, JsonLines) {
   EXPECT_EQ(line.find('\n'), line.size() - 1);
 }
 
+TEST(LogTest, tokens_lose_their_secret_wherever_they_stand) {
+  for (const LogFormat format : {LogFormat::kJson, LogFormat::kText}) {
+    const std::string line =
+        logged(format, LogLevel::kInfo, LogLevel::kInfo, "no route for takt_ab12_5ec2e7",
+               {{"path", "/x/takt_ab12_5ec2e7/taktjob_7b22_5ec2e7"},
+                {"error", "no project 'taktsession_cd34_5ec2e7'"},
+                {"takt_data_dir", "/var/lib/takt_home_dir"}});
+    EXPECT_EQ(line.find("5ec2e7"), std::string::npos) << line;
+    EXPECT_NE(line.find("takt_ab12_…"), std::string::npos) << line;
+    EXPECT_NE(line.find("taktsession_cd34_…"), std::string::npos) << line;
+    EXPECT_NE(line.find("/var/lib/takt_home_dir"), std::string::npos) << line;
+  }
+}
+
 TEST(LogTest, TextLinesCannotBeForged) {
   const std::string line =
       logged(LogFormat::kText, LogLevel::kInfo, LogLevel::kInfo, "job\nplaced",
