@@ -107,7 +107,7 @@ Result<RevisionRow> ServiceDesk::make_revision(
   return revision;
 }
 
-Result<ServiceStatus> ServiceDesk::apply(const access::CanWrite& by, std::string_view name,
+Result<ServiceStatus> ServiceDesk::apply(const access::CanOperate& by, std::string_view name,
                                          const ServiceSpec& spec) {
   TAKT_RETURN_IF_ERROR(check_name("service name", name));
   TAKT_ASSIGN(const RevisionRow wished, make_revision(by.project(), by.user(), spec, std::nullopt));

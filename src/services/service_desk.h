@@ -57,7 +57,7 @@ class ServiceDesk {
               Controller& controller, TrafficHistory& history)
       : db_(db), blobs_(blobs), registry_(registry), controller_(controller), history_(history) {}
 
-  Result<ServiceStatus> apply(const access::CanWrite& by, std::string_view name,
+  Result<ServiceStatus> apply(const access::CanOperate& by, std::string_view name,
                               const ServiceSpec& spec);
   Result<std::vector<ServiceStatus>> list(const access::CanRead& by);
   Result<ServiceStatus> get(const access::CanRead& by, std::string_view name);

@@ -127,7 +127,7 @@ class ServicesTest : public ::testing::Test {
     return verbs;
   }
   void deploy_first() {
-    ASSERT_TRUE(desk_->apply(can_write_, "s", spec("m@1")));
+    ASSERT_TRUE(desk_->apply(can_operate_, "s", spec("m@1")));
     settle();
     ASSERT_EQ(get().state, "live");
   }
@@ -142,7 +142,6 @@ class ServicesTest : public ::testing::Test {
   ProjectId project_{"default"};
   OpenPolicy policy_;
   access::CanRead can_read_ = policy_.as_server<access::Right::kRead>(project_, UserId{"lin"});
-  access::CanWrite can_write_ = policy_.as_server<access::Right::kWrite>(project_, UserId{"lin"});
   access::CanOperate can_operate_ =
       policy_.as_server<access::Right::kOperate>(project_, UserId{"lin"});
   std::map<std::string, Digest> trees_;
@@ -161,7 +160,7 @@ class ServicesTest : public ::testing::Test {
 };
 
 TEST_F(ServicesTest, the_first_revision_gets_all_traffic_once_its_replica_is_ready) {
-  const auto applied = desk_->apply(can_write_, "s", spec("m@1"));
+  const auto applied = desk_->apply(can_operate_, "s", spec("m@1"));
   ASSERT_TRUE(applied) << applied.error().text();
   step();
   EXPECT_EQ(get().state, "starting");
@@ -182,11 +181,11 @@ TEST_F(ServicesTest, the_first_revision_gets_all_traffic_once_its_replica_is_rea
 
 TEST_F(ServicesTest, the_same_model_and_spec_make_no_new_revision) {
   deploy_first();
-  ASSERT_TRUE(desk_->apply(can_write_, "s", spec("m@1")));
+  ASSERT_TRUE(desk_->apply(can_operate_, "s", spec("m@1")));
   EXPECT_EQ(get().revisions.size(), 1U);
   ServiceSpec two = spec("m@1");
   two.replicas = 2;
-  ASSERT_TRUE(desk_->apply(can_write_, "s", two));
+  ASSERT_TRUE(desk_->apply(can_operate_, "s", two));
   settle();
   EXPECT_EQ(get().row.stable, 2);
   EXPECT_EQ(shares(), "2:100/2 1:0/1");
@@ -194,12 +193,12 @@ TEST_F(ServicesTest, the_same_model_and_spec_make_no_new_revision) {
 }
 
 TEST_F(ServicesTest, a_model_that_is_not_onnx_is_refused_with_the_exporters_call) {
-  const auto refused = desk_->apply(can_write_, "s", spec("p@1"));
+  const auto refused = desk_->apply(can_operate_, "s", spec("p@1"));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kInvalid);
   EXPECT_NE(refused.error().message.find("model.pkl"), std::string::npos);
   EXPECT_NE(refused.error().hint.find("skl2onnx.to_onnx"), std::string::npos);
-  EXPECT_EQ(desk_->apply(can_write_, "s", spec("x@1")).error().field, "spec.model");
+  EXPECT_EQ(desk_->apply(can_operate_, "s", spec("x@1")).error().field, "spec.model");
 }
 
 TEST_F(ServicesTest, a_canary_is_started_moved_and_promoted_and_the_old_one_kept) {
@@ -407,13 +406,13 @@ TEST_F(ServicesTest, a_stopped_service_runs_nothing_and_can_be_started_again) {
   clock_.advance_ms(60'000);
   settle(4);
   EXPECT_TRUE(jobs_.open(jobs::JobKind::kGateway).empty());
-  ASSERT_TRUE(desk_->apply(can_write_, "s", spec("m@1")));
+  ASSERT_TRUE(desk_->apply(can_operate_, "s", spec("m@1")));
   settle();
   EXPECT_EQ(get().state, "live");
   EXPECT_EQ(get().revisions.size(), 1U);
   ASSERT_TRUE(desk_->stop(can_operate_, "s"));
   settle();
-  ASSERT_TRUE(desk_->apply(can_write_, "s", spec("m@2")));
+  ASSERT_TRUE(desk_->apply(can_operate_, "s", spec("m@2")));
   settle();
   EXPECT_EQ(shares(), "2:100/1");  // and the one before does not start again with it
   EXPECT_EQ(jobs_.open(jobs::JobKind::kReplica).size(), 1U);
@@ -421,7 +420,7 @@ TEST_F(ServicesTest, a_stopped_service_runs_nothing_and_can_be_started_again) {
 
 TEST_F(ServicesTest, names_are_unique_in_the_server_and_unknown_ones_are_not_found) {
   deploy_first();
-  const auto other = policy_.as_server<access::Right::kWrite>(ProjectId{"other"}, UserId{"lin"});
+  const auto other = policy_.as_server<access::Right::kOperate>(ProjectId{"other"}, UserId{"lin"});
   EXPECT_EQ(
       desk_->get(policy_.as_server<access::Right::kRead>(ProjectId{"other"}, UserId{"lin"}), "s")
           .error()
