@@ -132,7 +132,8 @@ def log_figures(target: Target, length: float) -> dict[str, float]:
     one = target.load("runs/log-batch", *seconds(length), bodies=[batch(target.new_run(), rng)])
     figures["log_batch_p50_ms"] = one["p50_us"] / 1000
     bodies = [batch(target.new_run(), rng) for _ in range(16)]
-    many = target.load("runs/log-batch", *seconds(length), bodies=bodies, connections=16)
+    # By count: the peer may not finish one of each client's within seconds.
+    many = target.load("runs/log-batch", "--requests", "48", bodies=bodies, connections=16)
     figures["batch_points_rate"] = many["rate"] * POINTS_PER_BATCH
     create = {"experiment_id": target.experiment, "start_time": STARTED_MS, "tags": []}
     one = target.load("runs/create", *seconds(length), bodies=[create])
@@ -142,7 +143,9 @@ def log_figures(target: Target, length: float) -> dict[str, float]:
     return figures
 
 
-def read_figures(target: Target, length: float, history_run: str, filled: str) -> dict[str, float]:
+def read_figures(
+    target: Target, requests_of_reads: int, history_run: str, filled: str
+) -> dict[str, float]:
     """What reading costs, of an experiment with the options' number of runs."""
     search = {
         "experiment_ids": [filled], "max_results": 100,
@@ -158,7 +161,8 @@ def read_figures(target: Target, length: float, history_run: str, filled: str) -
         ("search_1000_ms", "runs/search", [whole]),
         ("history_ms", get, []),
     ]:
-        figures[name] = target.load(path, *seconds(length), bodies=bodies)["p50_us"] / 1000
+        read = target.load(path, "--requests", str(requests_of_reads), bodies=bodies)
+        figures[name] = read["p50_us"] / 1000
     return figures
 
 
@@ -221,6 +225,25 @@ def log_points(target: Target, count: int) -> None:
                     bodies=[batch(target.new_run(), rng)])  # fmt: skip
 
 
+def log_fresh_points(target: Target, count: int) -> None:
+    """As above, but no value is like another, as it is in training: for the bytes of a point."""
+    rng = random.Random(3)
+    each = POINTS_PER_BATCH // SERIES_PER_BATCH
+    run = target.new_run()
+    for start in range(0, count // SERIES_PER_BATCH, each):
+        points = [
+            {
+                "key": f"metric_{series}",
+                "value": float32(2.0 + 0.1 * rng.random()),
+                "timestamp": STARTED_MS + 1000 * step + rng.randrange(20),
+                "step": step,
+            }
+            for step in range(start, start + each)
+            for series in range(SERIES_PER_BATCH)
+        ]
+        target.post("runs/log-batch", {"run_id": run, "metrics": points})
+
+
 def stored_bytes(database: pathlib.Path) -> int:
     return sum(path.stat().st_size for path in database.parent.glob(database.name + "*"))
 
@@ -257,26 +280,25 @@ def peer(folder: pathlib.Path, workers: int) -> Iterator[Target]:
         yield Target("mlflow", port, database, folder)
 
 
-def figures_of(target: Target, options: argparse.Namespace, length: float) -> dict[str, float]:
+def figures_of(target: Target, options: argparse.Namespace) -> dict[str, float]:
     """All figures of a server that runs; its experiment of many runs is filled on the way."""
     name = uuid.uuid4().hex[:8]
     target.experiment = target.post("experiments/create", {"name": f"log-{name}"})["experiment_id"]
-    figures = log_figures(target, length)
+    figures = log_figures(target, options.seconds)
     history_run = target.new_run()
     fill_history(target, history_run)
     filled = target.post("experiments/create", {"name": f"runs-{name}"})["experiment_id"]
     (fill_takt if target.name == "takt" else fill_peer)(target, filled, options.runs)
     if target.name == "takt":
         wait_folded(target.database)
-    return figures | read_figures(target, length, history_run, filled)
+    return figures | read_figures(target, options.reads, history_run, filled)
 
 
 def bytes_per_point(target: Target, points: int) -> float:
     """By how much the file grows. The logs that databases keep beside it are counted on both."""
     target.experiment = target.post("experiments/create", {"name": "size"})["experiment_id"]
-    log_points(target, POINTS_PER_BATCH)
     before = stored_bytes(target.database)
-    log_points(target, points)
+    log_fresh_points(target, points)
     return (stored_bytes(target.database) - before) / points
 
 
@@ -291,7 +313,7 @@ def takt_bytes_per_point(folder: pathlib.Path, points: int) -> float:
         before = stored_bytes(target.database)
         server.start()
         target.session = requests.Session()
-        log_points(target, points)
+        log_fresh_points(target, points)
         wait_folded(target.database)
         server.stop()
         return (stored_bytes(target.database) - before) / points
@@ -370,6 +392,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=2000, help="runs that searches go over")
     parser.add_argument("--seconds", type=float, default=4, help="of each figure")
+    parser.add_argument("--reads", type=int, default=15, help="requests of each reading figure")
     parser.add_argument("--size-points", type=int, default=100_000, help="for the bytes a point")
     parser.add_argument("--more-points", type=int, default=0,
                         help="log so many to takt, and measure it again")  # fmt: skip
@@ -389,20 +412,20 @@ def main() -> None:
         theirs: dict[str, float] = {}
         if not options.no_peer:
             with peer(folder / "peer", options.workers) as target:
-                theirs = figures_of(target, options, options.seconds)
+                theirs = figures_of(target, options)
             with peer(folder / "peer-size", options.workers) as target:
                 theirs["bytes_per_point"] = bytes_per_point(target, options.size_points)
             shutil.rmtree(folder / "peer")
         size = takt_bytes_per_point(folder / "takt-size", options.size_points)
         with takt(folder / "takt") as (target, server):
-            ours = figures_of(target, options, options.seconds) | {"bytes_per_point": size}
+            ours = figures_of(target, options) | {"bytes_per_point": size}
             ours |= start_figures(server)
             print_side_by_side(ours, theirs)
             if options.more_points:
                 target.session = requests.Session()
                 log_points(target, options.more_points)
                 wait_folded(target.database)
-                again = figures_of(target, options, options.seconds) | start_figures(server)
+                again = figures_of(target, options) | start_figures(server)
                 print_growth(ours, again, options.more_points)
 
 
