@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import { executable, flags } from './browser.mjs'
 import { collect } from './flows.mjs'
+import { collect_models } from './models_flows.mjs'
 import { collect_runs } from './runs_flows.mjs'
 import { Server } from './server.mjs'
 
@@ -35,7 +36,7 @@ try {
   }
   browser = await chromium.launch({ executablePath: executable, args: flags })
   const given = { browser, server, pictures }
-  for (const { name, run } of [...collect_runs(given), ...collect(given)]) {
+  for (const { name, run } of [...collect_runs(given), ...collect_models(given), ...collect(given)]) {
     if (!name.includes(only)) continue
     const begin = Date.now()
     try {

@@ -254,6 +254,23 @@ export function collect_runs({ browser, server, pictures }) {
     assert.deepEqual(await axe_problems(page), [])
   }))
 
+  test('compare: what two runs were made of', () => with_page({}, async (page) => {
+    const ids = await once('looks', () => seeds.with_artifacts())
+    await open(page, `/p/default/runs/compare?ids=${ids.join(',')}&tab=made`)
+    await page.getByText('The first thing that differs: parameter lr was 0.01, is 0.1').waitFor()
+    const row = page.getByRole('table', { name: 'Parameters' }).locator('tbody tr', { hasText: 'lr' })
+    assert.deepEqual(await row.locator('td').allInnerTexts(), ['lr', '0.01', '0.1'])
+    await page.getByRole('region', { name: 'Code' }).waitFor()
+    // Runs of jobs have their code and environment on record.
+    const jobs = (await server.api('GET', '/api/v1/runs?page_size=200')).items.filter((run) => run.job && run.status === 'finished')
+    if (jobs.length >= 2) {
+      await open(page, `/p/default/runs/compare?ids=${jobs[0].id},${jobs[1].id}&tab=made`)
+      await page.locator('.diff-verdict').waitFor()
+      await page.screenshot({ path: `${pictures}compare-made.png`, fullPage: true })
+      assert.deepEqual(await axe_problems(page), [])
+    }
+  }))
+
   for (const [language, theme] of [['zh', 'dark'], ['en', 'dark'], ['zh', 'light']]) {
     test(`runs and comparison in ${language}, ${theme}`, () => with_page({ language, theme }, async (page) => {
       await once('many', () => seeds.many(many))

@@ -6,6 +6,11 @@ import type { components } from './generated/models'
 export type Model = components['schemas']['Model']
 export type ModelVersion = components['schemas']['ModelVersion']
 export type ModelFile = components['schemas']['ModelFile']
+export type GateCheck = components['schemas']['GateCheck']
+export type RuleResult = components['schemas']['RuleResult']
+export type ModelEvidence = components['schemas']['ModelEvidence']
+export type ModelRules = components['schemas']['ModelRules']
+export type AliasMove = components['schemas']['AliasMove']
 
 export const models_query = (project: string) =>
   queryOptions({
@@ -31,6 +36,36 @@ export const model_files_query = (project: string, name: string, version: number
     queryFn: async ({ signal }) => (await get<Page<ModelFile>>(path`/api/v1/models/${name}/versions/${version}/files`, { project }, signal)).items,
     staleTime: Infinity,
   })
+
+export const model_rules_query = (project: string, name: string) =>
+  queryOptions({
+    queryKey: ['models', project, 'rules', name],
+    queryFn: ({ signal }) => get<ModelRules>(path`/api/v1/models/${name}/rules`, { project }, signal),
+  })
+
+export const model_check_query = (project: string, name: string, version: number, alias: string) =>
+  queryOptions({
+    queryKey: ['models', project, 'check', name, version, alias],
+    queryFn: ({ signal }) => get<GateCheck>(path`/api/v1/models/${name}/versions/${version}/check`, { project, alias }, signal),
+    placeholderData: (before) => before,
+  })
+
+export const model_evidence_query = (project: string, name: string, version: number) =>
+  queryOptions({
+    queryKey: ['models', project, 'evidence', name, version],
+    queryFn: ({ signal }) => get<ModelEvidence>(path`/api/v1/models/${name}/versions/${version}/evidence`, { project }, signal),
+  })
+
+export const alias_moves_query = (project: string, name: string, alias: string) =>
+  queryOptions({
+    queryKey: ['models', project, 'moves', name, alias],
+    queryFn: async ({ signal }) => (await get<Page<AliasMove>>(path`/api/v1/models/${name}/aliases/${alias}/history`, { project }, signal)).items,
+  })
+
+export const judge_version = (project: string, name: string, version: number, body: { alias: string; verdict: 'approved' | 'rejected'; comment: string }) =>
+  post<unknown>(path`/api/v1/models/${name}/versions/${version}/approvals`, { project }, body)
+export const roll_back_alias = (project: string, name: string, alias: string, reason: string) =>
+  post<ModelVersion>(path`/api/v1/models/${name}/aliases/${alias}/rollback`, { project }, reason ? { reason } : {})
 
 export function model_file_url(project: string, name: string, version: number, file: string): string {
   return url_of(path`/api/v1/models/${name}/versions/${version}/content/` + file.split('/').map(encodeURIComponent).join('/'), { project })

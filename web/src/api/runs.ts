@@ -8,6 +8,7 @@ export type RunDetail = components['schemas']['RunDetail']
 export type Experiment = components['schemas']['Experiment']
 export type Curve = components['schemas']['Curve']
 export type Artifact = components['schemas']['Artifact']
+export type RunDiff = components['schemas']['RunDiff']
 
 const curve_buckets = 400
 
@@ -86,6 +87,14 @@ export const run_query = (project: string, id: string) =>
     queryFn: ({ signal }) => get<RunDetail>(path`/api/v1/runs/${id}`, { project }, signal),
     // Points are data, not events: a run that logs is asked again.
     refetchInterval: (query) => (query.state.data?.status === 'running' ? 3000 : false),
+  })
+
+export const run_diff_query = (project: string, before: string, after: string) =>
+  queryOptions({
+    queryKey: ['runs', project, 'diff', before, after],
+    queryFn: ({ signal }) => get<RunDiff>(path`/api/v1/runs/${before}/diff/${after}`, { project }, signal),
+    staleTime: 60_000,
+    retry: false,
   })
 
 export interface CurveSearch {

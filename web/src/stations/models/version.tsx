@@ -3,9 +3,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, Redirect, useLocation, useParams } from 'wouter'
-import { model_files_query, model_query, model_versions_query, type Model, type ModelVersion } from '../../api/models'
+import { model_check_query, model_evidence_query, model_files_query, model_query, model_versions_query, type Model, type ModelVersion } from '../../api/models'
 import { services_query } from '../../api/services'
-import { useBase, usePage, useProject } from '../../app/context'
+import { useBase, usePage, useProject, useSession } from '../../app/context'
 import { useText } from '../../i18n'
 import { useFormat } from '../../lib/format'
 import { one_of, path_of_ref, short_ref, useParams_of_url } from '../../lib/url'
@@ -14,9 +14,12 @@ import { Button, Copy, Crumbs, Digest, Facts, Head, Panel, Tabs, Time } from '..
 import { LineagePanel } from '../../ui/lineage'
 import { Empty, Loaded } from '../../ui/states'
 import { AliasDialog } from './alias'
+import { JudgeDialog, RollBackDialog } from './decide'
 import { Evaluation } from './evaluation'
 import { Files } from './files'
 import { main_metric } from './list'
+import { Rules, useGuardedAlias } from './rules'
+import { Signature } from './signature'
 import './models.css'
 
 export default function ModelPage() {
@@ -71,12 +74,15 @@ export default function ModelPage() {
   )
 }
 
+const tabs = ['files', 'signature', 'record'] as const
+
 function VersionView({ model, version, versions, to, onMove }: { model: Model | undefined; version: ModelVersion; versions: ModelVersion[]; to: (number: number) => string; onMove: () => void }) {
   const { t } = useText()
   const format = useFormat()
   const project = useProject()
   const [params, set_params] = useParams_of_url()
-  const tab = one_of(params.get('tab'), ['files', 'record'])
+  const tab = one_of(params.get('tab'), tabs)
+  const guard = useGuardedAlias(model, version.name)
   const services = useQuery(services_query(project))
   const serving = (services.data ?? []).flatMap((service) => service.revisions.filter((revision) => revision.model.endsWith(`${version.name}@${version.version}`) && revision.share > 0).map((revision) => ({ service: service.name, revision })))
   const production = versions.find((item) => item.version === model?.aliases.production)
@@ -87,23 +93,62 @@ function VersionView({ model, version, versions, to, onMove }: { model: Model | 
         title={`${version.name}@${version.version}`}
         pill={
           <>
+            <GatePill version={version} alias={guard.alias} />
             {serving.map(({ service, revision }) => <span key={service} className="pill green"><Glyph name="ok" size={14} />{t('model.live_in', { service, share: format.number(revision.share) })}</span>)}
             <span className="tags">{version.aliases.map((alias) => <span className="tag" key={alias}>{alias}</span>)}</span>
           </>
         }
         sub={<>{t('model.sub', { user: version.created_by, size: format.bytes(version.size_bytes) })} · <Time at={version.created_at} /> · <RunsCode version={version} /></>}
       >
-        <Button onClick={onMove}>{t('model.alias.move_more')}</Button>
+        <Decide model={model} version={version} alias={guard.alias} onMove={onMove} />
       </Head>
       <VersionStrip model={model} versions={versions} current={version.version} to={to} />
       <LineagePanel subject={version.ref} sub={t('model.lineage.sub')} />
       <div className="cols-2">
+        <div className="stack-12">
+          <Rules version={version} alias={guard.alias} aliases={guard.aliases} />
+          <Panel flush>
+            <div className="ph"><Tabs label={t('model.more')} value={tab} onChange={(value) => set_params({ tab: value === 'files' ? null : value })} options={[['files', t('model.files')], ['signature', t('model.signature')], ['record', t('job.record')]]} /></div>
+            {tab === 'files' ? <Files version={version} /> : tab === 'signature' ? <Signature version={version} /> : <Record version={version} />}
+          </Panel>
+        </div>
         <Evaluation version={version} against={against} is_production={against !== undefined && against.version === model?.aliases.production} />
-        <Panel flush>
-          <div className="ph"><Tabs label={t('model.more')} value={tab} onChange={(value) => set_params({ tab: value === 'files' ? null : value })} options={[['files', t('model.files')], ['record', t('job.record')]]} /></div>
-          {tab === 'files' ? <Files version={version} /> : <Record version={version} />}
-        </Panel>
       </div>
+    </>
+  )
+}
+
+/** Whose turn it is, when rules stand between this version and the alias. */
+function GatePill({ version, alias }: { version: ModelVersion; alias: string }) {
+  const { t } = useText()
+  const project = useProject()
+  const check = useQuery(model_check_query(project, version.name, version.version, alias))
+  const missing = (check.data?.rules ?? []).filter((rule) => rule.verdict !== 'passed')
+  if (!missing.length || check.data?.holder === version.version) return null
+  const only_person = missing.every((rule) => rule.kind === 'approval')
+  return <span className={`pill ${only_person ? 'violet' : 'grey'}`}><Glyph name={only_person ? 'person' : 'stop'} size={14} />{only_person ? t('state.waiting_approval') : t('model.rules.missing', { n: missing.length })}</span>
+}
+
+/** Approve, reject, move, roll back: each asks first; what may not be done stays visible and says why. */
+function Decide({ model, version, alias, onMove }: { model: Model | undefined; version: ModelVersion; alias: string; onMove: () => void }) {
+  const { t } = useText()
+  const project = useProject()
+  const { user, role } = useSession()
+  const [asking, set_asking] = useState<'approved' | 'rejected' | 'rollback'>()
+  const check = useQuery(model_check_query(project, version.name, version.version, alias))
+  const evidence = useQuery(model_evidence_query(project, version.name, version.version))
+  const needs_person = check.data?.rules.some((rule) => rule.kind === 'approval' && rule.verdict !== 'passed') ?? false
+  const may = role === 'operator' || role === 'admin'
+  const lock = !may ? t('service.denied') : evidence.data?.submitters.includes(user) ? t('model.approve.own') : undefined
+  const holder = model?.aliases[alias]
+  return (
+    <>
+      {holder === version.version && <Button locked={may ? undefined : t('service.denied')} onClick={() => set_asking('rollback')}>{t('model.rollback_more', { alias })}</Button>}
+      <Button onClick={onMove}>{t('model.alias.move_more')}</Button>
+      {needs_person && <Button kind="danger" locked={may ? undefined : t('service.denied')} onClick={() => set_asking('rejected')}>{t('reject_more')}</Button>}
+      {needs_person && <Button kind="approve" locked={lock} onClick={() => set_asking('approved')}>{t('model.approve_more')}</Button>}
+      {asking === 'rollback' && <RollBackDialog name={version.name} alias={alias} holder={holder} onClose={() => set_asking(undefined)} />}
+      {(asking === 'approved' || asking === 'rejected') && <JudgeDialog version={version} alias={alias} verdict={asking} onClose={() => set_asking(undefined)} />}
     </>
   )
 }
@@ -136,11 +181,10 @@ function RunsCode({ version }: { version: ModelVersion }) {
   const { t } = useText()
   const project = useProject()
   const files = useQuery(model_files_query(project, version.name, version.version))
-  if (!version.code) return <span className="t-amber">{t('model.code_unknown')}</span>
-  if (version.code.verdict === 'executes') return <span className="t-amber" title={version.code.globals.join(', ')}>{t('model.executes_code')}{version.code.globals.length > 0 && `: ${version.code.globals.slice(0, 2).join(', ')}`}</span>
+  if (!version.code) return <span>{t('model.code_unknown')}</span>
+  if (version.code.verdict === 'executes') return <span className="t-amber code-badge" title={version.code.globals.join(', ')}><Glyph name="warn" size={14} />{t('model.executes_code')}{version.code.globals.length > 0 && `: ${version.code.globals.slice(0, 2).join(', ')}`}</span>
   if (version.code.verdict === 'safe') return <span>{t('model.safe_pickle')}</span>
-  const onnx = files.data?.some((file) => /\.onnx$/i.test(file.path))
-  return <span>{onnx ? t('model.onnx') : t('model.no_code')}</span>
+  return <span>{files.data?.some((file) => /\.onnx$/i.test(file.path)) ? t('model.onnx') : t('model.no_code')}</span>
 }
 
 function Record({ version }: { version: ModelVersion }) {

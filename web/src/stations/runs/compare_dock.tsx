@@ -17,12 +17,13 @@ import { Differences } from './differences'
 import type { RunGroup } from './groups'
 import { Parallel } from './parallel'
 import { MatrixCompare, PictureCompare } from './pictures'
+import { MadeOf } from './run_diff'
 import { Scatter } from './scatter'
 
 const charts_in_dock = 2
 /** Parallel coordinates and scatter take more runs than curves do. */
 const many_most = 2000
-const tabs = ['curves', 'table', 'parallel', 'scatter', 'matrix', 'pictures'] as const
+const tabs = ['curves', 'table', 'made', 'parallel', 'scatter', 'matrix', 'pictures'] as const
 type Tab = (typeof tabs)[number]
 
 interface Props {
@@ -58,6 +59,7 @@ export function Compare({ runs, base, wanted, many, groups, whole = false }: Pro
       </div>
       {tab === 'curves' && (groups ? <GroupCurves groups={groups} runs={runs} look={look} /> : whole ? <AllCurves runs={runs} base={base} look={look} /> : <FewCurves runs={runs} base={base} looks={looks} look={look} />)}
       {tab === 'table' && <div className="dv"><Differences runs={runs} base={base} looks={looks} whole /></div>}
+      {tab === 'made' && <div className="dv"><MadeOf runs={runs} base={base} looks={looks} /></div>}
       {tab === 'parallel' && <div className="dv"><Parallel runs={shown} looks={looks} base={base} onSelect={select} onFilter={whole ? undefined : filter} /></div>}
       {tab === 'scatter' && <div className="dv"><Scatter runs={shown} looks={looks} base={base} /></div>}
       {tab === 'matrix' && <div className="dv"><MatrixCompare runs={runs} looks={looks} /></div>}

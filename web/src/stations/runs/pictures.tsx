@@ -11,6 +11,7 @@ import type { Look } from '../../lib/metrics'
 import { MatrixFile } from '../../preview/matrix_view'
 import { image_bytes_most, is_matrix, kind_of } from '../../preview/read'
 import { Skeleton } from '../../ui/states'
+import { RunWord } from './run_word'
 import { pictures_of, step_at, steps_of, type PictureRow } from './picture_model'
 
 const folders_looked_in = /image|plot|figure|picture|sample|media|eval|metric|report|confusion/i
@@ -42,16 +43,6 @@ export function MatrixCompare({ runs, looks }: { runs: Run[]; looks: Map<string,
         </div>
       ))}
     </div>
-  )
-}
-
-function RunWord({ run, look, note }: { run: Run; look: Look | undefined; note?: string }) {
-  return (
-    <p className="row run-word">
-      <i className="key" style={{ background: look && `var(${look.color})` }} />
-      <b className="ell">{run.name || run.id.slice(0, 8)}</b>
-      {note && <span className="f mono ell">{note}</span>}
-    </p>
   )
 }
 
