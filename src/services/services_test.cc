@@ -280,7 +280,7 @@ TEST_F(ServicesTest, a_job_that_cannot_be_submitted_now_is_tried_again_later_wit
 
 TEST_F(ServicesTest, a_busy_database_at_the_submission_fails_no_revision) {
   jobs_.refuse(Error{Code::kTimeout, "the write did not start before its deadline", {}, {}});
-  ASSERT_TRUE(desk_->apply(can_write_, "s", spec("m@1")));
+  ASSERT_TRUE(desk_->apply(can_operate_, "s", spec("m@1")));
   step();
   EXPECT_EQ(get().state, "starting");
   jobs_.refuse(std::nullopt);
