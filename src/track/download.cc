@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "takt/store/pull.h"
+
 namespace takt::track {
 namespace {
 
@@ -51,21 +53,7 @@ Result<net::Response> download(store::BlobStore& blobs, const ProjectId& project
     response.body = std::move(*bytes);
   } else {
     response.content_length = file.size;
-    response.body = net::PullBody([&blobs, project, file, offset = std::int64_t{0}](
-                                      std::span<char> out) mutable -> Result<std::size_t> {
-      std::size_t got = 0;
-      const auto want =
-          std::min<std::int64_t>(static_cast<std::int64_t>(out.size()), file.size - offset);
-      if (want == 0) return got;
-      TAKT_RETURN_IF_ERROR(
-          blobs.read(project, file.digest, offset, want, [&](std::string_view part) -> Status {
-            std::ranges::copy(part, out.begin() + static_cast<std::ptrdiff_t>(got));
-            got += part.size();
-            return {};
-          }));
-      offset += static_cast<std::int64_t>(got);
-      return got;
-    });
+    response.body = net::PullBody(store::pull_blob(blobs, project, file.digest, file.size));
   }
   response.headers.set("Content-Type", std::string(content_type_of(name)));
   response.headers.set("Content-Disposition",
