@@ -271,6 +271,15 @@ export function collect_runs({ browser, server, pictures }) {
     }
   }))
 
+  test('run: a job\'s run is run again from its record', () => with_page({ token: server.token }, async (page) => {
+    const made = (await server.api('GET', '/api/v1/runs?page_size=200')).items.find((run) => run.job && run.status === 'finished' && run.name === 'evaluate')
+    await open(page, `/p/default/runs/${made.id}`)
+    await page.getByRole('button', { name: 'Reproduce…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Reproduce' }).click()
+    await page.waitForURL(/\/jobs\/\d+$/)
+    assert.notEqual(`job/${/\d+$/.exec(page.url())[0]}`, made.job)
+  }))
+
   for (const [language, theme] of [['zh', 'dark'], ['en', 'dark'], ['zh', 'light']]) {
     test(`runs and comparison in ${language}, ${theme}`, () => with_page({ language, theme }, async (page) => {
       await once('many', () => seeds.many(many))

@@ -128,5 +128,7 @@ export function artifact_url(project: string, id: string, file: string): string 
   return url_of(path`/api/v1/runs/${id}/content/` + with_slashes(file), { project })
 }
 
+/** Submits the run's job again from its record: the new job, waiting. */
+export const reproduce_run = (project: string, id: string) => post<{ number: number }>(path`/api/v1/runs/${id}/reproduce`, { project })
 export const delete_run = (project: string, id: string) => request<void>('DELETE', path`/api/v1/runs/${id}`, { project })
 export const restore_run = (project: string, id: string) => post<RunDetail>(path`/api/v1/runs/${id}/restore`, { project })

@@ -28,7 +28,7 @@ export default function ComparePage() {
   const base = runs.find((run) => run.id === base_id)
   const drawn = useMemo(() => runs.filter((run) => !chosen.length || chosen.includes(run.id) || run.id === base_id).slice(0, drawn_most), [runs, chosen.join(), base_id])
   const failed = queries.find((query) => query.isError)
-  usePage({ title: t('compare'), command: { cli: `takt runs show ${ids[0] ?? ''}`, route: `/api/v1/runs/${ids[0] ?? ''}` } })
+  usePage({ title: t('compare'), command: { cli: `takt runs diff ${ids[0] ?? ''} ${ids[1] ?? ''}`, route: `/api/v1/runs/${ids[0] ?? ''}/diff/${ids[1] ?? ''}` } })
   return (
     <div className="page page-runs">
       <Crumbs items={[[t('nav.runs'), `${to}/runs`], [t('compare')]]} />

@@ -3,7 +3,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
-import { delete_run, forget_runs, metric_of, restore_run, run_query, type RunDetail } from '../../api/runs'
+import { delete_run, forget_runs, metric_of, reproduce_run, restore_run, run_query, type RunDetail } from '../../api/runs'
 import { useBase, usePage, useProject, useShell } from '../../app/context'
 import { useText } from '../../i18n'
 import { useFormat } from '../../lib/format'
@@ -12,6 +12,7 @@ import { StatusPill } from '../../ui/status'
 import { Button, Crumbs, Facts, Head, Panel, Time } from '../../ui/parts'
 import { Menu } from '../../ui/menu'
 import { Icon } from '../../ui/icon'
+import { Confirm } from '../../ui/dialog'
 import { LineageStrip, type Stop } from '../../ui/strip'
 import { Banner, Loaded } from '../../ui/states'
 import { Artifacts } from './artifacts'
@@ -31,12 +32,14 @@ export default function RunPage() {
   const { id = '' } = useParams<{ id: string }>()
   const run = useQuery(run_query(project, id))
   const [registering, set_registering] = useState(false)
+  const [reproducing, set_reproducing] = useState(false)
   const name = run.data?.name || id.slice(0, 8)
   usePage({
     title: name,
     command: { cli: `takt runs show ${id}`, route: `/api/v1/runs/${id}` },
     actions: [
       { name: t('run.register'), command: `takt models register NAME --run ${id}`, run: () => set_registering(true) },
+      ...(run.data?.job ? [{ name: t('run.reproduce'), command: `takt reproduce ${id}`, run: () => set_reproducing(true) }] : []),
       { name: t('why.of', { name }), command: `takt why run/${id}`, run: () => navigate(`${base}/why/run/${id}`) },
     ],
   })
@@ -52,7 +55,7 @@ export default function RunPage() {
       <Loaded query={run} title={name} what={t('run.error', { id: id.slice(0, 8) })} rows={8}>
         {(item) => (
           <>
-            <RunHead run={item} onRegister={() => set_registering(true)} onDelete={() => void remove()} />
+            <RunHead run={item} onReproduce={() => set_reproducing(true)} onRegister={() => set_registering(true)} onDelete={() => void remove()} />
             {item.is_deleted && <Banner side={<Button small onClick={() => void restore_run(project, id).then(refresh)}>{t('restore')}</Button>}>{t('run.is_deleted')}</Banner>}
             <RunStrip run={item} />
             <MetricCards run={item} />
@@ -60,6 +63,7 @@ export default function RunPage() {
             <Artifacts run={item} />
             <Params run={item} />
             {registering && <RegisterDialog run={item} onClose={() => set_registering(false)} />}
+            {reproducing && <ReproduceDialog run={item} onClose={() => set_reproducing(false)} />}
           </>
         )}
       </Loaded>
@@ -67,7 +71,7 @@ export default function RunPage() {
   )
 }
 
-function RunHead({ run, onRegister, onDelete }: { run: RunDetail; onRegister: () => void; onDelete: () => void }) {
+function RunHead({ run, onReproduce, onRegister, onDelete }: { run: RunDetail; onReproduce: () => void; onRegister: () => void; onDelete: () => void }) {
   const { t } = useText()
   const format = useFormat()
   const base = useBase()
@@ -78,9 +82,30 @@ function RunHead({ run, onRegister, onDelete }: { run: RunDetail; onRegister: ()
       sub={<>{t('run.sub', { user: run.user, took: format.duration(run.duration_ms) })} · <Time at={run.started_at} /> · <span className="mono">{run.id.slice(0, 8)}</span></>}
     >
       <Link className="btn" href={`${base}/runs?exp=${encodeURIComponent(run.experiment)}&base=${run.id}`}>{t('runs.pin')}</Link>
+      <Button locked={run.job ? undefined : t('run.reproduce.no_job')} onClick={onReproduce}>{t('run.reproduce_more')}</Button>
       <Button onClick={onRegister}>{t('run.register')}</Button>
       <Menu label={t('more')} align="end" className="icb" button={<Icon name="more" />} items={[{ word: t('run.delete'), act: run.is_deleted ? undefined : onDelete, danger: true }]} />
     </Head>
+  )
+}
+
+/** The same code, environment, data, parameters and seed as a new job, which this page then leads to. */
+function ReproduceDialog({ run, onClose }: { run: RunDetail; onClose: () => void }) {
+  const { t } = useText()
+  const project = useProject()
+  const base = useBase()
+  const [, navigate] = useLocation()
+  return (
+    <Confirm
+      title={t('run.reproduce.title', { name: run.name || run.id.slice(0, 8) })}
+      consequences={[{ safe: true, text: t('run.reproduce.text') }, { safe: true, text: t('run.reproduce.kept') }]}
+      action={t('run.reproduce')}
+      act={async () => {
+        const job = await reproduce_run(project, run.id)
+        navigate(`${base}/jobs/${job.number}`)
+      }}
+      onClose={onClose}
+    />
   )
 }
 

@@ -47,7 +47,7 @@ function DiffView({ diff }: { diff: RunDiff }) {
         <Glyph name={diff.first_difference ? 'warn' : 'ok'} />
         {diff.first_difference ? t('compare.first_difference', { what: diff.first_difference }) : t('compare.made_same')}
       </p>
-      <Part title={t('compare.part.code')} same={diff.code.is_same} is_recorded={known(diff.code)}>
+      <Part title={t('compare.part.code')} same={diff.code.is_same} note={diff.code.before && diff.code.after ? '' : t('compare.one_record')} is_recorded={known(diff.code)}>
         {diff.code.files.map((file) => <CodeFile key={file.path} file={file} />)}
         {diff.code.left_out > 0 && <p className="f">{t('and_more', { n: diff.code.left_out })}</p>}
       </Part>
