@@ -107,7 +107,8 @@ Result<Response> submit_job(JobRoutes& r, Request& request) {
 
 Result<Response> reproduce_run(JobRoutes& r, Request& request) {
   const RunId run{request.path_param("run")};
-  TAKT_ASSIGN(const auto by, r.policy.check<Right::kWrite>(request.caller, "run/" + run.value));
+  // What it makes is a job, which a job's own token may not.
+  TAKT_ASSIGN(const auto by, r.policy.check<Right::kWrite>(request.caller, "job"));
   Value changes{Object{}};
   if (!request.body.empty()) {
     TAKT_ASSIGN(changes, request.json());
