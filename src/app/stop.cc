@@ -10,6 +10,7 @@
 
 #include "takt/base/clock.h"
 #include "takt/base/file.h"
+#include "takt/base/lock.h"
 
 namespace takt::app {
 namespace {
@@ -37,12 +38,15 @@ Status note_server_process(int lock_fd) {
 
 Result<bool> stop_server(const std::filesystem::path& data_dir, std::int64_t patience_ms) {
   const std::filesystem::path lock = data_dir / "server.lock";
-  if (!is_locked(lock)) return false;
+  TAKT_ASSIGN(const bool has_server, is_lock_held(lock));
+  if (!has_server) return false;
   TAKT_ASSIGN(const pid_t pid, server_process(lock));
   if (::kill(pid, SIGTERM) != 0 && errno != ESRCH)
     return fail(errno_error("stopping process " + std::to_string(pid), errno));
   const Mono until = system_clock().mono() + patience_ms * 1000;
-  while (is_locked(lock)) {
+  for (;;) {
+    TAKT_ASSIGN(const bool is_held, is_lock_held(lock));
+    if (!is_held) return true;
     if (system_clock().mono() >= until)
       return fail(Code::kTimeout,
                   "the server (process " + std::to_string(pid) + ") has not ended within " +
@@ -51,7 +55,6 @@ Result<bool> stop_server(const std::filesystem::path& data_dir, std::int64_t pat
                   "acknowledged is lost");
     ::poll(nullptr, 0, kPauseMs);
   }
-  return true;
 }
 
 }  // namespace takt::app

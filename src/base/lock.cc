@@ -12,7 +12,7 @@ namespace takt {
 
 Result<bool> is_lock_held(const std::filesystem::path& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file && errno == ENOENT) return false;
+  if (!file && (errno == ENOENT || errno == ENOTDIR)) return false;
   if (!file) return fail(errno_error("opening " + path.string(), errno));
   struct ::flock lock{};
   lock.l_type = F_WRLCK;
