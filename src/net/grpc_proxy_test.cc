@@ -13,6 +13,8 @@
 #include <atomic>
 #include <future>
 
+#include "takt/base/file.h"
+
 namespace takt::net {
 namespace {
 
