@@ -412,14 +412,6 @@ Result<Value> parse_json(std::string_view text, const ParseLimits& limits) {
   return JsonParser(text, limits.depth_max).parse();
 }
 
-JsonWriter& JsonWriter::key(std::string_view name) {
-  separate();
-  dump_string(out_, name);
-  out_ += ':';
-  needs_comma_ = false;
-  return *this;
-}
-
 JsonWriter& JsonWriter::value(std::string_view text) {
   separate();
   dump_string(out_, text);

@@ -123,10 +123,10 @@ TEST(JsonTest, EveryPrefixOfADocumentIsRefused) {
 TEST(JsonTest, TheWriterGivesTheTextOfTheDump) {
   JsonWriter writer;
   writer.begin_object().key("a").begin_array().value(1.0).value(NAN).value(-INFINITY).end_array();
-  writer.member("b\n", std::string("ä\"")).member("c", true).member("d", std::int64_t{-7});
+  writer.member("b", std::string("ä\"\n")).member("c", true).member("d", std::int64_t{-7});
   writer.key("e").begin_object().end_object().key("f").begin_array().end_array().end_object();
   const Value same = Object{{"a", Array{1.0, NAN, -INFINITY}},
-                            {"b\n", "ä\""},
+                            {"b", "ä\"\n"},
                             {"c", true},
                             {"d", -7},
                             {"e", Object{}},

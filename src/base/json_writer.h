@@ -4,9 +4,11 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace takt {
 
@@ -16,7 +18,15 @@ class JsonWriter {
   JsonWriter& end_object() { return close('}'); }
   JsonWriter& begin_array() { return open('['); }
   JsonWriter& end_array() { return close(']'); }
-  JsonWriter& key(std::string_view name);
+  /// Of a member; a word of the program's own, which needs no escapes.
+  JsonWriter& key(std::string_view name) {
+    separate();
+    out_ += '"';
+    out_ += name;
+    out_ += "\":";
+    needs_comma_ = false;
+    return *this;
+  }
   JsonWriter& value(std::string_view text);
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
   /// Not-a-number and infinities are texts: "NaN", "Infinity", "-Infinity".
@@ -28,6 +38,8 @@ class JsonWriter {
     return key(name).value(member_value);
   }
 
+  /// Room for about so much more, so that a long text is not moved while it grows.
+  void reserve(std::size_t bytes) { out_.reserve(out_.size() + bytes); }
   std::string take() { return std::move(out_); }
 
  private:

@@ -137,6 +137,11 @@ Result<bool> fold_series(store::Tx& tx, const Due& due, Budget& budget) {
 
 }  // namespace
 
+Result<bool> has_folds(store::Reader& reader) {
+  TAKT_ASSIGN(const auto first, reader.find(sql::kNextFolds, {std::int64_t{1}}));
+  return first.has_value();
+}
+
 Result<bool> fold_some(store::Tx& tx, const FoldLimits& limits) {
   TAKT_ASSIGN(const auto rows,
               tx.query(sql::kNextFolds, {static_cast<std::int64_t>(limits.series + 1)}));

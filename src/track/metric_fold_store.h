@@ -17,6 +17,8 @@ struct FoldLimits {
   std::size_t series = 16;
 };
 
+/// Whether some head is due: a look that keeps nobody waiting.
+Result<bool> has_folds(store::Reader& reader);
 /// Folds some of what is due, in the caller's transaction; true when more is. A step that does not
 /// commit leaves all as it was.
 Result<bool> fold_some(store::Tx& tx, const FoldLimits& limits = {});

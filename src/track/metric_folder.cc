@@ -37,6 +37,11 @@ void MetricFolder::stop() {
 
 Result<bool> MetricFolder::step() {
   bool has_more = false;
+  TAKT_RETURN_IF_ERROR(db_.read([&](store::Reader& reader) -> Status {
+    TAKT_ASSIGN(has_more, has_folds(reader));
+    return {};
+  }));
+  if (!has_more) return false;
   TAKT_RETURN_IF_ERROR(db_.write([&](store::Tx& tx) -> Status {
     TAKT_ASSIGN(has_more, fold_some(tx));
     return {};

@@ -18,6 +18,7 @@ constexpr std::int64_t kRunsMax = 50'000;
 constexpr std::int64_t kHistoryMax = 25'000;
 constexpr std::int64_t kWholeHistoryMax = 1'000'000;
 constexpr std::size_t kBulkRunsMax = 100;
+constexpr std::size_t kPointBytes = 140;  // of one point's JSON, without its key
 
 Status check_runs_max(std::int64_t limit) {
   if (limit >= 1 && limit <= kRunsMax) return {};
@@ -87,6 +88,7 @@ Result<Response> get_history(TrackService& track, access::Policy& policy, Reques
   JsonWriter out;
   out.begin_object().key("metrics").begin_array();
   const auto count = std::min(history.points.size(), static_cast<std::size_t>(limit));
+  out.reserve(count * (key.size() + kPointBytes));
   for (std::size_t i = 0; i < count; ++i) write_point(out, id, key, history.points[i]);
   out.end_array();
   if (history.points.size() > count) {
