@@ -58,11 +58,11 @@ TEST(EventChain, an_untouched_log_is_intact_and_names_its_head) {
 TEST(EventChain, appends_of_one_transaction_and_of_many_chain_alike) {
   for (auto& db : testing::open_both()) {
     SCOPED_TRACE(db->dialect());
-    append_all(*db, 5000);
+    append_all(*db, 2100);
     for (int n = 0; n < 5; ++n) append_all(*db, 1);
     const ChainCheck found = check(*db);
     EXPECT_TRUE(found.is_intact()) << found.broken_reason;
-    EXPECT_EQ(found.events, 5005) << "over more than one batch";
+    EXPECT_EQ(found.events, 2105) << "over more than one batch";
   }
 }
 
@@ -160,7 +160,7 @@ TEST(EventChain, a_cut_that_also_turns_the_counter_back_is_found_by_a_kept_head)
 TEST(EventChain, events_of_an_older_version_are_chained_once) {
   for (auto& db : testing::open_both()) {
     SCOPED_TRACE(db->dialect());
-    append_all(*db, 4500);
+    append_all(*db, 2200);
     const std::string head = check(*db).head;
     ASSERT_TRUE(change(*db, "UPDATE events SET hash = '' WHERE sequence > 10"));
     EXPECT_EQ(check(*db).broken_sequence, 11);

@@ -73,9 +73,9 @@ RunSearch all_runs(const std::string& filter, const std::vector<std::string>& or
 
 TEST(SearchCost, a_page_of_full_runs_takes_few_statements_and_reads_no_history) {
   const auto db = store::testing::open_sqlite({migrations()});
-  make_runs(*db, 300, 30);
+  make_runs(*db, 100, 30);
   ASSERT_TRUE(db->read([&](store::Reader& reader) -> Status {
-    for (const std::int64_t limit : {1, 300}) {
+    for (const std::int64_t limit : {1, 100}) {
       ListeningReader listening(reader);
       RunSearch search = all_runs("metrics.m1 > 0 AND params.p1 = 'x'", {"metrics.m2 DESC"});
       search.limit = limit;

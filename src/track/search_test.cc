@@ -234,7 +234,7 @@ TEST(RunSearches, the_databases_find_what_the_clauses_say) {
   on_both_databases([](SearchWorld& w) {
     FilterMaker maker(7);
     const std::vector<KnownRun> known = make_known_runs(w, maker);
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 80; ++i) {
       const std::string text = maker.filter(3);
       const auto filter = parse_filter(text, run_filter_rules());
       ASSERT_TRUE(filter) << text << ": " << filter.error().text();
