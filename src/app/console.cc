@@ -61,7 +61,7 @@ net::Response asset_bytes(const Asset& asset, const net::Request& request) {
     response = net::Response::bytes(std::string(asset.bytes), std::string(asset.media_type));
     if (asset.is_gzip) response.headers.set("Content-Encoding", "gzip");
   } else {
-    auto unfolded = net::decode_body("gzip", asset.bytes, kAssetBytesMax);
+    auto unfolded = net::decompress(asset.bytes, net::Encoding::kGzip, kAssetBytesMax);
     TAKT_CHECK(unfolded.has_value(), "an embedded file is damaged");
     response = net::Response::bytes(std::move(*unfolded), std::string(asset.media_type));
   }

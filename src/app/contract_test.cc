@@ -48,7 +48,7 @@ using Routes = std::map<std::string, bool>;  // "get /path/{}" -> anonymous
 
 Routes described() {
   const Asset& asset = api_assets().front();
-  const auto text = asset.is_gzip ? net::decode_body("gzip", asset.bytes, 64 << 20)
+  const auto text = asset.is_gzip ? net::decompress(asset.bytes, net::Encoding::kGzip, 64 << 20)
                                   : Result<std::string>(std::string(asset.bytes));
   EXPECT_TRUE(text);
   const auto document = parse_json(*text);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// gzip and deflate of whole bodies.
+// gzip and deflate bodies of HTTP, whole.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,12 +10,19 @@
 
 namespace takt::net {
 
-/// A request's body by its Content-Encoding ("", identity, gzip, deflate): kInvalid for another or
-/// a damaged one, kTooLarge when it unfolds to more than `bytes_max`.
-Result<std::string> decode_body(std::string_view encoding, std::string_view body,
-                                std::size_t bytes_max);
+enum class Encoding { kIdentity, kGzip, kDeflate };
 
-/// gzip at a level that is quick rather than small.
-std::string gzip_body(std::string_view body);
+/// Of a Content-Encoding header; kInvalid names an unknown one.
+Result<Encoding> parse_encoding(std::string_view header);
+/// The best one of an Accept-Encoding header, by its q-values; identity unless another is
+/// preferred.
+Encoding choose_encoding(std::string_view accept);
+std::string_view encoding_name(Encoding encoding);
+
+/// kInvalid for broken data, kTooLarge when more than `bytes_max` come out. Deflate is taken with
+/// zlib's frame, as it should be, and without, as some clients send it.
+Result<std::string> decompress(std::string_view bytes, Encoding encoding, std::size_t bytes_max);
+/// At a level that is quick rather than small; deflate with zlib's frame.
+Result<std::string> compress(std::string_view bytes, Encoding encoding);
 
 }  // namespace takt::net

@@ -2,34 +2,43 @@
 #include "takt/net/compression.h"
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 namespace takt::net {
 namespace {
 
-TEST(CompressionTest, gzip_goes_both_ways_and_its_limit_holds) {
-  std::string text(1'000'000, 'x');
-  std::string packed = gzip_body(text);
-  EXPECT_LT(packed.size(), 10'000u);
-  EXPECT_TRUE(decode_body("GZIP", packed, 1'000'000).value() == text);
-  EXPECT_EQ(decode_body("gzip", packed, 999'999).error().code, Code::kTooLarge);
-  EXPECT_EQ(decode_body("gzip", packed.substr(0, 500), 1'000'000).error().code, Code::kInvalid);
-  EXPECT_EQ(decode_body("gzip", packed + "x", 1'000'000).error().code, Code::kInvalid);
-  EXPECT_EQ(decode_body("gzip", "nonsense", 100).error().code, Code::kInvalid);
-  EXPECT_EQ(decode_body("br", "x", 100).error().code, Code::kInvalid);
-  EXPECT_EQ(decode_body("", "plain", 100).value(), "plain");
-  EXPECT_EQ(decode_body("gzip", gzip_body(""), 100).value(), "");
+TEST(Compression, goes_there_and_back) {
+  const std::string text(300'000, 'a');
+  for (const Encoding encoding : {Encoding::kGzip, Encoding::kDeflate}) {
+    const auto packed = compress(text, encoding);
+    ASSERT_TRUE(packed);
+    EXPECT_LT(packed->size(), text.size() / 10);
+    EXPECT_EQ(decompress(*packed, encoding, text.size()), text);
+    EXPECT_EQ(decompress(*packed, encoding, text.size() - 1).error().code, Code::kTooLarge);
+    EXPECT_EQ(decompress(packed->substr(0, packed->size() - 3), encoding, 1 << 20).error().code,
+              Code::kInvalid);
+    EXPECT_EQ(decompress(*packed + "x", encoding, 1 << 20).error().code, Code::kInvalid);
+    EXPECT_EQ(decompress("nonsense", encoding, 1 << 20).error().code, Code::kInvalid);
+    EXPECT_EQ(decompress("", encoding, 1 << 20).error().code, Code::kInvalid);
+  }
 }
 
-TEST(CompressionTest, deflate_is_taken_with_and_without_its_frame) {
-  std::string text = "some text, some text, some text";
-  std::string packed(200, '\0');
-  uLongf size = packed.size();
-  ::compress(reinterpret_cast<Bytef*>(packed.data()), &size,
-             reinterpret_cast<const Bytef*>(text.data()), text.size());
-  packed.resize(size);
-  EXPECT_EQ(decode_body("deflate", packed, 100).value(), text);
-  EXPECT_EQ(decode_body("deflate", packed.substr(2, packed.size() - 6), 100).value(), text);
+TEST(Compression, deflate_is_taken_without_its_frame_too) {
+  const std::string text = "some text, some text, some text";
+  const std::string packed = compress(text, Encoding::kDeflate).value();
+  const std::string unframed = packed.substr(2, packed.size() - 6);
+  EXPECT_EQ(decompress(unframed, Encoding::kDeflate, text.size()), text);
+  EXPECT_EQ(decompress(unframed, Encoding::kDeflate, text.size() - 1).error().code,
+            Code::kTooLarge);
+}
+
+TEST(Compression, the_best_encoding_is_chosen_by_quality) {
+  EXPECT_EQ(choose_encoding(""), Encoding::kIdentity);
+  EXPECT_EQ(choose_encoding("gzip"), Encoding::kGzip);
+  EXPECT_EQ(choose_encoding("br, GZIP;q=0.2, deflate;q=0.8"), Encoding::kDeflate);
+  EXPECT_EQ(choose_encoding("gzip;q=0"), Encoding::kIdentity);
+  EXPECT_EQ(choose_encoding("identity, gzip;q=0.5"), Encoding::kIdentity);
+  EXPECT_EQ(parse_encoding("br").error().code, Code::kInvalid);
+  EXPECT_EQ(parse_encoding(" gzip"), Encoding::kGzip);
 }
 
 }  // namespace

@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "takt/base/version.h"
+#include "takt/net/compression.h"
 #include "takt/serve/binary_tensor.h"
 #include "takt/serve/codec_thread.h"
-#include "takt/serve/compression.h"
 
 namespace takt::serve {
 namespace {
 
+using net::Encoding;
 using net::Method;
 using net::Request;
 using net::Responder;
@@ -120,10 +121,12 @@ Result<InferRequest> HttpFrontEnd::decode(const RequestPtr& request) const {
   TAKT_RETURN_IF_ERROR(check_name(*request));
   TAKT_ASSIGN(const ModelInfo* info, model_.info());
   const std::string_view header_length = request->headers.get(kHeaderLengthName);
-  TAKT_ASSIGN(const Encoding encoding, parse_encoding(request->headers.get("Content-Encoding")));
+  TAKT_ASSIGN(const Encoding encoding,
+              net::parse_encoding(request->headers.get("Content-Encoding")));
   if (encoding == Encoding::kIdentity)
     return decode_infer_body(SharedBody(request, &request->body), header_length, *info);
-  TAKT_ASSIGN(std::string unpacked, decompress(request->body, encoding, options_.body_bytes_max));
+  TAKT_ASSIGN(std::string unpacked,
+              net::decompress(request->body, encoding, options_.body_bytes_max));
   return decode_infer_body(std::make_shared<std::string>(std::move(unpacked)), header_length,
                            *info);
 }
@@ -132,7 +135,7 @@ Result<Response> HttpFrontEnd::encode(const Request& request, std::string_view i
                                       const std::vector<InferOutput>& outputs) const {
   TAKT_ASSIGN(EncodedReply reply,
               encode_infer_reply({model_.name(), model_.version(), id}, outputs));
-  const Encoding encoding = choose_encoding(request.headers.get("Accept-Encoding"));
+  const Encoding encoding = net::choose_encoding(request.headers.get("Accept-Encoding"));
   Response response =
       Response::bytes({}, std::string(reply.header_length ? kBinaryType : kJsonType));
   if (reply.header_length)
@@ -141,7 +144,7 @@ Result<Response> HttpFrontEnd::encode(const Request& request, std::string_view i
     response.body = std::move(reply.body);
     return response;
   }
-  TAKT_ASSIGN(response.body, compress(reply.body, encoding));
+  TAKT_ASSIGN(response.body, net::compress(reply.body, encoding));
   response.headers.add("Content-Encoding", std::string(encoding_name(encoding)));
   return response;
 }

@@ -14,8 +14,8 @@
 #include "takt/base/file.h"
 #include "takt/base/testing/temp_dir.h"
 #include "takt/net/client.h"
+#include "takt/net/compression.h"
 #include "takt/serve/binary_tensor.h"
-#include "takt/serve/compression.h"
 #include "takt/serve/testing/test_models.h"
 
 namespace takt::serve {
@@ -181,13 +181,14 @@ std::string binary_body(std::int64_t rows, std::size_t& json_size) {
 TEST_F(LinearServer, binary_in_binary_out_also_packed) {
   std::size_t json_size = 0;
   const std::string body = binary_body(2, json_size);
-  for (const Encoding encoding : {Encoding::kIdentity, Encoding::kGzip, Encoding::kDeflate}) {
+  for (const net::Encoding encoding :
+       {net::Encoding::kIdentity, net::Encoding::kGzip, net::Encoding::kDeflate}) {
     Headers headers;
     headers.add("inference-header-content-length",
                 std::to_string(json_size));  // names have no case
-    if (encoding != Encoding::kIdentity)
+    if (encoding != net::Encoding::kIdentity)
       headers.add("Content-Encoding", std::string(encoding_name(encoding)));
-    const ClientResponse response = serving->post(kInfer, *compress(body, encoding), headers);
+    const ClientResponse response = serving->post(kInfer, *net::compress(body, encoding), headers);
     ASSERT_EQ(response.status, 200) << response.body;
     const auto length =
         static_cast<std::size_t>(std::stoi(std::string(response.headers.get(kHeaderLengthName))));
@@ -201,7 +202,7 @@ TEST_F(LinearServer, answers_are_packed_only_when_asked) {
   const ClientResponse response = serving->post(kInfer, kOneRow, headers);
   std::string body = response.body;
   if (response.headers.get("Content-Encoding") == "deflate") {  // a client may unpack by itself
-    const auto unpacked = decompress(body, Encoding::kDeflate, 1 << 20);
+    const auto unpacked = net::decompress(body, net::Encoding::kDeflate, 1 << 20);
     if (unpacked) body = *unpacked;
   }
   EXPECT_TRUE(body.contains("\"model_name\":\"linear\"")) << body;
@@ -440,11 +441,11 @@ TEST(InferServer, a_body_over_the_limit_is_413_packed_or_not) {
   EXPECT_EQ(serving.post(LinearServer::kInfer, std::string(1001, ' ')).status, 413);
   Headers headers;
   headers.add("Content-Encoding", "gzip");
-  EXPECT_EQ(
-      serving
-          .post(LinearServer::kInfer, *compress(std::string(5000, ' '), Encoding::kGzip), headers)
-          .status,
-      413);
+  EXPECT_EQ(serving
+                .post(LinearServer::kInfer,
+                      *net::compress(std::string(5000, ' '), net::Encoding::kGzip), headers)
+                .status,
+            413);
 }
 
 TEST(InferServer, not_a_number_goes_binary_but_not_as_json) {
