@@ -298,7 +298,8 @@ def test_a_wrong_word_names_itself_and_ends_with_its_code(
 
 
 def test_a_word_that_may_mean_several_things_lists_them(live: Server):
-    said = live.takt("why", "hello")
+    said = refused(live, "why", "hello")
+    assert "'hello' may mean:" in said
     assert "model/hello@1" in said
     assert "service/hello" in said
 
