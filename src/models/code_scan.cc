@@ -16,6 +16,7 @@ constexpr std::size_t kFilesMax = 200;
 constexpr std::size_t kGlobalsMax = 50;
 constexpr std::int64_t kPackedBytesMax = 64 << 20;
 constexpr std::size_t kUnpackedBytesMax = 256 << 20;
+constexpr std::string_view kGzipMagic = "\x1f\x8b";
 
 bool ends_with_any(std::string_view path, std::initializer_list<std::string_view> endings) {
   std::string lower(path);
@@ -73,7 +74,9 @@ Status add_packed(const std::string& path, const ReadAt& read, std::int64_t offs
     if (got == 0) return add_unwalked(path, "it breaks off", scan);
     done += got;
   }
-  auto unpacked = net::decode_body("deflate", bytes, kUnpackedBytesMax);
+  const auto encoding =
+      bytes.starts_with(kGzipMagic) ? net::Encoding::kGzip : net::Encoding::kDeflate;
+  auto unpacked = net::decompress(bytes, encoding, kUnpackedBytesMax);
   if (!unpacked) return add_unwalked(path, "it is packed in a way that is not known", scan);
   const auto length = static_cast<std::int64_t>(unpacked->size());
   return add_pickle(path, reader_of(std::move(*unpacked)), length, scan);
@@ -134,7 +137,7 @@ Status scan_file(std::string_view path, const ReadAt& read, std::int64_t size, C
   TAKT_ASSIGN(const std::size_t got, read(0, head));
   const std::string_view begin(head.data(), got);
   if (begin.starts_with("PK\x03\x04")) return add_archive(path, read, size, scan);
-  const bool is_gzip = begin.starts_with("\x1f\x8b");
+  const bool is_gzip = begin.starts_with(kGzipMagic);
   const bool is_zlib = begin.starts_with('\x78');
   if (is_named && (is_gzip || is_zlib)) return add_packed(std::string(path), read, 0, size, scan);
   const bool begins_as_pickle = begin.starts_with('\x80') && got > 1 && head[1] <= 5;

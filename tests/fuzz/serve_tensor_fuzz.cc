@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <string>
 
+#include "takt/net/compression.h"
 #include "takt/serve/binary_tensor.h"
-#include "takt/serve/compression.h"
 #include "takt/serve/json_tensor.h"
 
 namespace {
 
+using takt::net::Encoding;
 using takt::serve::DataType;
-using takt::serve::Encoding;
 using takt::serve::ModelInfo;
 using takt::serve::Tensor;
 
@@ -67,10 +67,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       try_body(text, length, text_model());
       break;
     case 3:
-      (void)takt::serve::decompress(text, Encoding::kGzip, 1 << 16);
+      (void)takt::net::decompress(text, Encoding::kGzip, 1 << 16);
       break;
     default:
-      (void)takt::serve::decompress(text, Encoding::kDeflate, 1 << 16);
+      (void)takt::net::decompress(text, Encoding::kDeflate, 1 << 16);
       break;
   }
   return 0;
