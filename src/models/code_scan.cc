@@ -51,8 +51,8 @@ Status add_pickle(std::string path, const ReadAt& read, std::int64_t size, CodeS
   for (const std::string& global : found.globals) {
     if (is_harmless(global) || file.globals.size() >= kGlobalsMax) continue;
     std::string dotted = global;
-    std::ranges::replace(dotted, ' ', '.');
-    file.globals.push_back(global.starts_with('(') ? global : std::move(dotted));
+    if (!global.starts_with('(')) std::ranges::replace(dotted, ' ', '.');
+    file.globals.push_back(std::move(dotted));
   }
   if (scan.files.size() < kFilesMax || file.executes()) scan.files.push_back(std::move(file));
   return {};
