@@ -41,7 +41,10 @@ std::vector<std::vector<int>> search(const Lines& before, const Lines& after) {
   const int n = static_cast<int>(before.size()), m = static_cast<int>(after.size());
   std::vector<std::vector<int>> trace;
   std::vector<int> furthest(static_cast<std::size_t>(2 * kEditsMax + 3), 0);
-  const auto at = [](int diagonal) { return static_cast<std::size_t>(diagonal + kEditsMax + 1); };
+  const auto at = [](int diagonal) {
+    const int place = diagonal + kEditsMax + 1;
+    return static_cast<std::size_t>(place);
+  };
   for (int edits = 0; edits <= std::min(n + m, kEditsMax); ++edits) {
     for (int k = -edits; k <= edits; k += 2) {
       const bool goes_down =
