@@ -11,7 +11,6 @@ namespace {
 
 using internal::entity_word;
 using internal::is_numeric;
-using internal::is_space_char;
 using internal::parse_subject;
 using internal::refuse_filter;
 using internal::shown_word;
