@@ -101,7 +101,7 @@ unit_tests() { # preset, programs...
   rm -rf "$OUT/unit" && mkdir -p "$OUT/unit"
   export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:${ASAN_OPTIONS:-}
   export UBSAN_OPTIONS=print_stacktrace=1:${UBSAN_OPTIONS:-}
-  export TSAN_OPTIONS=halt_on_error=0:second_deadlock_stack=1:${TSAN_OPTIONS:-}
+  export TSAN_OPTIONS=suppressions=$PWD/tools/tsan.supp:second_deadlock_stack=1:${TSAN_OPTIONS:-}
   export OUT bin
   # A thread-sanitized program needs the plain address-space layout on new kernels.
   [ "$1" = tsan ] && export RUN_WITH="setarch -R"

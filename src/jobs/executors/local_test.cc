@@ -65,6 +65,7 @@ class LocalExecutorTest : public ::testing::Test {
         (void)executor_->stop(lease, 0);
         wait_for_end(lease);
       }
+    executor_.reset();  // its notices use what is declared below
   }
 
   Launch launch_of(std::vector<std::string> command, std::int64_t job = 1) {
